@@ -1,0 +1,1 @@
+"""Uses the public API under the type checker."""

@@ -1,0 +1,1 @@
+"""xlcheck: recompute, check and score valuation workbooks."""

@@ -1,0 +1,1 @@
+"""The checks, one family a file; importing this package declares them all."""

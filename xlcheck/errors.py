@@ -1,0 +1,48 @@
+"""What the user must fix, as exceptions; what a workbook got wrong is a result, never an exception.
+
+XlcheckError
+├── UsageError              arguments, paths: exit 2
+│   ├── RubricError         a rubric file, with line and key
+│   ├── VerdictError        a verdict file, with item and line
+│   └── BindingError        a binding file
+├── SubmissionError         the submission cannot be graded: exit 3
+└── EngineError             an engine broke where no other could speak: exit 5
+"""
+
+from __future__ import annotations
+
+
+class XlcheckError(Exception):
+    """Base of all errors raised on purpose; its text is one sentence for the user."""
+
+    exit_code = 5
+
+
+class UsageError(XlcheckError):
+    """An argument, path or file of the grader's own cannot be used."""
+
+    exit_code = 2
+
+
+class RubricError(UsageError):
+    """A rubric file is not valid; the text names file, line and key."""
+
+
+class VerdictError(UsageError):
+    """A verdict file is not valid; the text names file, item and line."""
+
+
+class BindingError(UsageError):
+    """A binding file is not valid; the text names file, role and cell."""
+
+
+class SubmissionError(XlcheckError):
+    """The submission cannot be opened or exceeds the limits."""
+
+    exit_code = 3
+
+
+class EngineError(XlcheckError):
+    """A recalculation engine failed in a way that no `Unsolved` cell can express."""
+
+    exit_code = 5

@@ -1,0 +1,1 @@
+"""The report document and its renderers, one file each."""

@@ -1,0 +1,1 @@
+"""The arithmetic of a score: pure functions, one mode a file."""

@@ -1,0 +1,147 @@
+"""The one reader: a workbook file becomes a `Book` of cells with formulas *and* stored values.
+
+Per-cell records are slotted dataclasses, not pydantic models: a book can hold half a million of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from xlcheck.cells import CellRef, RangeRef, Scalar
+
+SheetState = Literal["visible", "hidden", "veryHidden"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """An Excel what-if table (``{=TABLE(row_input, column_input)}``), held by its top-left cell."""
+
+    range: RangeRef
+    """The cells that the table fills (without axes)."""
+    row_input: CellRef | None
+    """The cell that receives the values of the row above the table."""
+    column_input: CellRef | None
+    """The cell that receives the values of the column left of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell that holds something (a cell with a number format only is left out)."""
+
+    ref: CellRef
+    formula: str | None
+    """With its leading ``=``, shared formulas translated, ``_xlfn.`` prefixes kept; None for a constant."""
+    stored: Scalar
+    """The value the file carries. For a formula None means *no stored value*, never zero or blank."""
+    number_format: str = "General"
+    array: RangeRef | None = None
+    """The range that an array or spilling formula fills, on its first cell only."""
+    dynamic: bool = False
+    """True for a dynamic-array formula (``cm`` attribute): no implicit intersection."""
+    data_table: DataTable | None = None
+    """Set on the first cell of a data table; such a cell has no formula."""
+    rich: bool = False
+    """True for rich data (``vm`` attribute): an error stored here may be a placeholder."""
+    white: bool = False
+    """True where font colour or format ``;;;`` make the value invisible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A worksheet; `cells` is keyed by (row, column), both 1-based."""
+
+    name: str
+    state: SheetState
+    cells: Mapping[tuple[int, int], Cell]
+    hidden_rows: frozenset[int] = frozenset()
+    hidden_columns: frozenset[int] = frozenset()
+    merged: tuple[RangeRef, ...] = ()
+    comments: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    @property
+    def max_row(self) -> int:
+        """The last row that holds a cell, 0 for an empty sheet."""
+        return max((row for row, _ in self.cells), default=0)
+
+    @property
+    def max_column(self) -> int:
+        """The last column that holds a cell, 0 for an empty sheet."""
+        return max((column for _, column in self.cells), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedName:
+    """A defined name; `sheet` is None for the whole workbook."""
+
+    name: str
+    sheet: str | None
+    formula: str
+    """Without leading ``=``: a reference, a constant or a formula."""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A structured table."""
+
+    name: str
+    range: RangeRef
+    columns: tuple[str, ...]
+    header_rows: int = 1
+    totals_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CalcSettings:
+    """The calculation settings of the workbook (``calcPr``), at Excel's defaults where missing."""
+
+    mode: Literal["auto", "autoNoTable", "manual"] = "auto"
+    iterate: bool = False
+    iterate_count: int = 100
+    iterate_delta: float = 0.001
+    full_precision: bool = True
+    date1904: bool = False
+    full_calc_on_load: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A workbook as read: formulas and stored values, nothing recomputed."""
+
+    file_name: str
+    """Without folders, so that reports carry no path."""
+    sha256: str
+    sheets: tuple[Sheet, ...]
+    names: tuple[DefinedName, ...] = ()
+    tables: tuple[Table, ...] = ()
+    calc: CalcSettings = CalcSettings()
+    application: str = ""
+    """The writing program as docProps/app.xml names it, or ''."""
+    last_saved: datetime | None = None
+    """docProps/core.xml modified, UTC."""
+    external: Mapping[int, Mapping[CellRef, Scalar]] = field(default_factory=dict)
+    """Stored values of linked workbooks by link number (``[1]Sheet1!A1``)."""
+    external_names: Mapping[int, str] = field(default_factory=dict)
+    """Target of each external link as written in the file; never followed."""
+
+    def sheet(self, name: str) -> Sheet | None:
+        """Return the sheet of that name (case-insensitive, as Excel), or None."""
+        folded = name.casefold()
+        return next((sheet for sheet in self.sheets if sheet.name.casefold() == folded), None)
+
+    def get(self, ref: CellRef) -> Cell | None:
+        """Return the cell, or None where it is blank."""
+        sheet = self.sheet(ref.sheet)
+        return sheet.cells.get((ref.row, ref.column)) if sheet else None
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield every non-blank cell, sheet by sheet in file order."""
+        for sheet in self.sheets:
+            yield from sheet.cells.values()
+
+    def formula_cells(self) -> Iterator[Cell]:
+        """Yield every cell that holds a formula."""
+        return (cell for cell in self.cells() if cell.formula is not None)
