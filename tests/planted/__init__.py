@@ -1,0 +1,17 @@
+"""Small invented valuation workbooks for tests: a clean model, its variants, planted faults and look-alikes.
+
+``from planted import clean_model, plant`` works in any test (pytest puts ``tests`` on the path)::
+
+    model = clean_model(timing="mid")
+    model.set("terminal_value", "={fcff[-1]}*(1+{terminal_growth})/({wacc}+{terminal_growth})")
+    path = model.save(tmp_path / "model.xlsx")
+    model.cell("terminal_value")            # "Valuation!B8", the address the finding must name
+
+The workbooks carry no stored values; where a stale one is needed, see `with_stored_value`.
+"""
+
+from .faults import FAULTS, plant
+from .lookalikes import LOOK_ALIKES
+from .model import Model, clean_model, with_stored_values
+
+__all__ = ["FAULTS", "LOOK_ALIKES", "Model", "clean_model", "plant", "with_stored_values"]

@@ -1,0 +1,212 @@
+"""Right models that look like faults: no check may accuse any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .model import RATE, Model, clean_model
+
+LOOK_ALIKES: dict[str, Callable[[], Model]] = {}
+
+
+def look_alike(function: Callable[[], Model]) -> Callable[[], Model]:
+    LOOK_ALIKES[function.__name__] = function
+    return function
+
+
+@look_alike
+def plain() -> Model:
+    return clean_model()
+
+
+@look_alike
+def mid_year() -> Model:
+    return clean_model(timing="mid")
+
+
+@look_alike
+def mid_year_with_terminal_value_brought_back_n() -> Model:
+    model = clean_model(timing="mid", grid=False)
+    model.set("pv_terminal_value", "={terminal_value}/(1+{wacc})^({period[-1]}-{base_year})")
+    return model
+
+
+@look_alike
+def exit_multiple() -> Model:
+    return clean_model(terminal="multiple")
+
+
+@look_alike
+def exit_multiple_mid_year() -> Model:
+    return clean_model(terminal="multiple", timing="mid")
+
+
+@look_alike
+def chinese() -> Model:
+    return clean_model(language="zh")
+
+
+@look_alike
+def chinese_mid_year() -> Model:
+    return clean_model(language="zh", timing="mid")
+
+
+@look_alike
+def net_cash() -> Model:
+    return clean_model(net_cash=True)
+
+
+@look_alike
+def equity_flows_at_cost_of_equity() -> Model:
+    return clean_model(flow="fcfe")
+
+
+@look_alike
+def years_down() -> Model:
+    return clean_model(down=True)
+
+
+@look_alike
+def three_scenarios() -> Model:
+    return clean_model(scenarios=True)
+
+
+@look_alike
+def with_statements() -> Model:
+    return clean_model(statements=True)
+
+
+@look_alike
+def working_capital_released() -> Model:
+    """Negative increase in working capital: the share of revenue falls."""
+    model = clean_model()
+    model.set("nwc", "={revenue}*{nwc_share}*0.6", period=-1)
+    model.set("nwc", "={revenue}*{nwc_share}*0.6", period=-2)
+    for period in range(5):
+        model.set("nwc", "={revenue}*({nwc_share}-0.02*({period}-{base_year}))", period=period)
+    return model
+
+
+@look_alike
+def outflows_entered_negative() -> Model:
+    model = clean_model()
+    model.set("capex", "=-{revenue}*{capex_share}")
+    model.set("change_in_nwc", "={nwc@prev}-{nwc}")
+    model.set("fcff", "={nopat}+{depreciation}+{capex}+{change_in_nwc}")
+    for key, label in (
+        ("change_in_nwc", "(Increase) / decrease in net working capital"),
+        ("capex", "Capital expenditure (outflow)"),
+    ):
+        sheet, address = model.series[key][0].split("!")
+        model.put(f"{sheet}!A{address[1:]}", label)
+    for cell, value in zip(model.series["capex"][:2], (-66.0, -71.0), strict=True):
+        model.put(cell, value)
+    return model
+
+
+@look_alike
+def shares_in_units_with_the_factor_in_the_formula() -> Model:
+    model = clean_model(grid=False)
+    model.set("shares", 48_000_000)
+    sheet, address = model.cell("shares").split("!")
+    model.put(f"{sheet}!C{address[1:]}", "shares")
+    model.set("market_cap", "={current_price}*{shares}/1000000")
+    model.set("value_per_share", "={equity_value}*1000000/{shares}")
+    return model
+
+
+@look_alike
+def shares_in_thousands_with_the_factor_in_the_formula() -> Model:
+    model = clean_model(grid=False)
+    model.set("shares", 48_000)
+    sheet, address = model.cell("shares").split("!")
+    model.put(f"{sheet}!C{address[1:]}", "thousand")
+    model.set("market_cap", "={current_price}*{shares}/1000")
+    model.set("value_per_share", "={equity_value}/{shares}*1000")
+    return model
+
+
+@look_alike
+def negative_minority_interest() -> Model:
+    model = clean_model()
+    model.set("minority_interest", -9.0)
+    return model
+
+
+@look_alike
+def shrinking_perpetuity() -> Model:
+    model = clean_model()
+    model.set("terminal_growth", -0.01)
+    return model
+
+
+@look_alike
+def present_value_by_function() -> Model:
+    model = clean_model()
+    model.set("sum_pv_fcff", "=NPV({wacc},{fcff[:]})")
+    return model
+
+
+@look_alike
+def factor_is_a_divisor() -> Model:
+    model = clean_model()
+    model.set("discount_factor", "=(1+{wacc})^{discount_period}")
+    model.set("pv_fcff", "={fcff}/{discount_factor}")
+    model.set("pv_terminal_value", "={terminal_value}/{discount_factor[-1]}")
+    return model
+
+
+@look_alike
+def value_driver_terminal_value() -> Model:
+    model = clean_model(grid=False)
+    model.put("Inputs!A40", "Return on new invested capital (RONIC)")
+    model.put("Inputs!B40", 0.18)
+    model.workbook["Inputs"]["B40"].number_format = RATE
+    flow = "={nopat[-1]}*(1+{terminal_growth})*(1-{terminal_growth}/Inputs!B40)/({wacc}-{terminal_growth})"
+    model.set("terminal_value", flow)
+    return model
+
+
+@look_alike
+def debt_entered_negative_and_added() -> Model:
+    model = clean_model(grid=False)
+    model.set("debt", "=-{gross_debt}")
+    model.set("equity_value", "={enterprise_value}+{cash}+{debt}-{minority_interest}+{investments}")
+    return model
+
+
+@look_alike
+def typed_wacc_without_a_build() -> Model:
+    """The rate is an input of its own: nothing to rebuild it from."""
+    model = clean_model()
+    model.set("wacc", 0.0905)
+    for key in (*WACC_BUILD, "market_cap", "debt_to_equity"):
+        sheet, address = model.cell(key).split("!")
+        for column in "ABC":
+            model.workbook[sheet][f"{column}{address[1:]}"].value = None
+    return model
+
+
+WACC_BUILD = (
+    "risk_free_rate",
+    "unlevered_beta",
+    "equity_risk_premium",
+    "pre_tax_cost_of_debt",
+    "beta",
+    "cost_of_equity",
+    "after_tax_cost_of_debt",
+    "weight_equity",
+    "weight_debt",
+)
+
+
+@look_alike
+def rates_in_percent_points() -> Model:
+    model = clean_model(grid=False)
+    model.set("wacc", "=({weight_equity}*{cost_of_equity}+{weight_debt}*{after_tax_cost_of_debt})*100")
+    sheet, address = model.cell("wacc").split("!")
+    model.workbook[sheet][address].number_format = "0.00"
+    model.put(f"{sheet}!C{address[1:]}", "%")
+    model.set("discount_factor", "=1/(1+{wacc}/100)^{discount_period}")
+    model.set("terminal_value", "={fcff[-1]}*(1+{terminal_growth})/({wacc}/100-{terminal_growth})")
+    return model
