@@ -1,0 +1,153 @@
+"""The entries of a rubric file: what a check or a judge decides, and what each is worth."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from xlcheck.cells import CellRef, Frozen, RangeRef
+from xlcheck.checking import Severity
+from xlcheck.yamltext import MisfitError
+
+Stage = Literal["assumption", "derivation", "verification"]
+Quoting = Literal["required", "optional"]
+
+Id = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]*$", max_length=80)]
+Text = Annotated[str, Field(min_length=1)]
+Points = Annotated[Decimal, Field(gt=0, le=100, max_digits=9, decimal_places=6)]
+"""A weight or a deduction, in points of 100, exact."""
+Share = Annotated[Decimal, Field(ge=0, le=1, decimal_places=6)]
+Score = Annotated[Decimal, Field(ge=0, le=100, decimal_places=6)]
+
+
+def _parameter(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return value
+    return number if number.is_finite() else value
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return RangeRef.parse(value) if ":" in value.rpartition("!")[2] else CellRef.parse(value)
+
+
+Parameter = Annotated[Decimal | bool | str, BeforeValidator(_parameter)]
+"""A rate is a decimal (0.085); several words are one text, separated by commas."""
+Place = Annotated[CellRef | RangeRef, BeforeValidator(_cell)]
+
+
+class Basis(Frozen):
+    """The basis on which the task wants money stated."""
+
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    """ISO 4217 code."""
+    unit: Annotated[Decimal, Field(gt=0)]
+    """Size of one unit of money: 1000000 for millions."""
+
+
+class Price(Frozen):
+    """The market price that the task gives."""
+
+    value: Annotated[Decimal, Field(gt=0)]
+    """Per share, in the currency of the basis."""
+    as_of: date
+
+
+class ProgramItem(Frozen):
+    """A rubric item that a check decides."""
+
+    id: Id
+    check: Id
+    """Check id, as `xlcheck checks` lists them."""
+    weight: Points
+    group: str | None = None
+    """Items of one group take over each other's weight where `when_absent` is skip."""
+    stage: Stage | None = None
+    dimension: str | None = None
+    when_absent: Literal["fail", "skip"] = "fail"
+    """What a workbook without any candidate for the check means: no credit, or the weight goes to its group."""
+    severity: Severity | None = None
+    """Overrides the check's own."""
+    params: dict[str, Parameter] = Field(default={})
+    """What the check is told: ``low``, ``high``, …"""
+    title: str | None = None
+    """For people; the check id stands in where it is missing."""
+
+
+class JudgeItem(Frozen):
+    """A rubric item that a judge decides."""
+
+    id: Id
+    dimension: str
+    """The quality it belongs to, by which lost points are totalled."""
+    stage: Stage | None = None
+    weight: Points
+    pass_if: Text
+    fail_if: Text | None = None
+    quote: Quoting = "optional"
+    """Whether a decision counts only with a quote that stands in the submission."""
+    scale: Literal["pass-fail", "0-4"] = "pass-fail"
+    """With 0-4 the judge gives a grade, credited as grade/4."""
+    title: str | None = None
+    """For people; `pass_if` stands in where it is missing."""
+
+
+class Deduction(Frozen):
+    """Points taken off where a judge (or a point-in-time leak) triggers it."""
+
+    id: Id
+    points: Points
+    when: Text
+    stage: Stage | None = None
+    dimension: str | None = None
+    quote: Quoting = "optional"
+    leak: bool = False
+    """True for the deduction that evidence dated after the cutoff triggers under `on_leak: deduct`."""
+
+
+class FatalRule(Frozen):
+    """A fatal error: either a check by id, or a condition that a judge decides."""
+
+    id: Id | None = None
+    check: Id | None = None
+    judge: Text | None = None
+    """The condition, in words."""
+    params: dict[str, Parameter] = Field(default={})
+    """What the check is told."""
+    quote: Quoting = "optional"
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> FatalRule:
+        if (self.check is None) == (self.judge is None):
+            raise MisfitError((), "a fatal rule has either 'check' or 'judge'")
+        if self.judge is not None and self.id is None:
+            raise MisfitError((), "the key 'id' is missing: a fatal error decided by a judge needs one for its verdict")
+        return self
+
+    @property
+    def key(self) -> str:
+        """The id that results and verdicts use: `id`, else the check id."""
+        return self.id or self.check or ""
+
+
+class ForecastTask(Frozen):
+    """What a quantile forecast is measured against."""
+
+    baseline_wis: Annotated[Decimal, Field(gt=0)]
+    """Weighted interval score of the naive forecast (score 0), in the unit of the outcome."""
+    reference_wis: Annotated[Decimal, Field(ge=0)]
+    """Weighted interval score of the reference forecast (score 100); below the baseline's."""
+    quantiles: tuple[Annotated[Decimal, Field(gt=0, lt=1)], ...]
+    """Levels, rising and symmetric about 0.5."""
+    horizons: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
+    """Days ahead."""
