@@ -21,9 +21,11 @@ _HEADING = re.compile(rf"({'|'.join(SECTIONS)})\s*:?\s*(.*)\Z")
 _RULE = re.compile(r"[-=~]{3,}\Z")
 _INTRODUCTION = """# Checks
 
-Generated from the docstrings by `python -m xlcheck.report.checkdocs`; a test compares. `xlcheck checks ID` prints the same text.
+Generated from the docstrings by `python -m xlcheck.report.checkdocs`; a test compares.
+`xlcheck checks ID` prints the same text.
 
-A check of severity *fatal* caps the score, *scored* counts by its rubric item, *warn* is reported and costs points only as a rubric item.
+A check of severity *fatal* caps the score, *scored* counts by its rubric item,
+*warn* is reported and costs points only as a rubric item.
 Tolerance, where a page says nothing else: 10⁻⁶ of the largest absolute term.
 """
 
