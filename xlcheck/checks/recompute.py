@@ -1,0 +1,348 @@
+"""Do the stored and the recomputed workbook agree, and do its headline results follow from its assumptions?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xlcheck.cells import CellError, CellRef, Scalar, is_number
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.headline import OUTPUTS, STEPS, headline_chain, output_cells
+from xlcheck.checks.sheet import is_label, text_at
+from xlcheck.engines import Unsolved
+from xlcheck.graph import Graph
+from xlcheck.recompute import CellVerdict, Recalc
+from xlcheck.roles import Located, LocatedSeries, Roles
+from xlcheck.workbook import Book
+
+MOST_FINDINGS = 20
+"""A reader repairs the first cells of a chain; a longer list hides them."""
+
+
+@check("recompute.cached-values-match")
+def cached_values_match(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """Every stored value is what its own formula gives.
+
+    What it holds:
+        The value that the file carries for a formula follows from that formula and the values it reads. Cells that
+        the headline outputs depend on decide; stale cells elsewhere are named in the convention line.
+    Why it matters:
+        A typed-over or stale result is read by everyone who does not recalculate, and no assumption explains it.
+    Accepted conventions:
+        A file without stored values (written by a library) claims nothing; zeros in every formula cell together with
+        the order to recalculate on opening are a writer's habit. TODAY() and NOW() are taken at their stored value,
+        results under *precision as displayed* at their displayed digits.
+    Example:
+        ``DCF!B9`` holds ``=B7*3`` with B7 = 120 and the stored value 999: expected 360.
+    How to fix:
+        Recalculate the workbook (Ctrl+Alt+F9) and save it; where a value was forced, change the assumption instead.
+    Units and tolerance:
+        The unit of the cell; 1e-9 relative for plain formulas, the workbook's own delta for iterative loops.
+    Source:
+        FAST Standard 4.01 (no overwritten calculations); two engines must agree against the stored value.
+    """
+    stored = [verdict for verdict in recalc.verdicts.values() if verdict.stored is not None]
+    if not recalc.verdicts:
+        yield NotApplicable(reason="the workbook holds no formula")
+        return
+    if not stored:
+        yield Fits(convention="no stored values: nothing was claimed")
+        return
+    if book.calc.full_calc_on_load and all(verdict.stored == 0 for verdict in stored):
+        yield Fits(convention="a stored zero in every formula cell and recalculation on opening: a writer's habit")
+        return
+    stale = {ref: verdict for ref, verdict in recalc.verdicts.items() if verdict.status == "stale"}
+    chain = headline_chain(graph, roles)
+    decisive = {ref: verdict for ref, verdict in stale.items() if ref in chain or not chain}
+    for ref, verdict in list(decisive.items())[:MOST_FINDINGS]:
+        yield _stale_finding(ref, verdict)
+    if decisive:
+        return
+    if stale:
+        yield Fits(convention=f"stale only where no headline output depends on it: {_some(stale)}")
+    yield from _open_headline(recalc, roles)
+
+
+def _stale_finding(ref: CellRef, verdict: CellVerdict) -> Finding:
+    expected = verdict.expected if verdict.expected is not None else verdict.recomputed
+    return Finding(
+        message=f"the stored value of {ref} does not follow from its formula: {_shown(verdict.stored)} is stored, "
+        f"{_shown(expected)} results",
+        cell=ref,
+        found=_plain(verdict.stored),
+        expected=_plain(expected),
+    )
+
+
+def _open_headline(recalc: Recalc, roles: Roles) -> Iterator[Unverifiable]:
+    for role, cell in output_cells(roles).items():
+        verdict = recalc.verdicts.get(cell)
+        if verdict is not None and verdict.status == "unsolved" and verdict.unsolved is not None:
+            yield Unverifiable(reason=f"{cell} ({role}) could not be recomputed: {verdict.unsolved.detail}")
+
+
+def _some(refs: Mapping[CellRef, object]) -> str:
+    first = ", ".join(str(ref) for ref in list(refs)[:5])
+    return first if len(refs) <= 5 else f"{first} and {len(refs) - 5} more"
+
+
+def _plain(value: Scalar | Unsolved) -> float | str | None:
+    if value is None or isinstance(value, str | float):
+        return value
+    if isinstance(value, bool):
+        return str(value).upper()
+    return float(value) if is_number(value) else str(value)  # type: ignore[arg-type]
+
+
+def _shown(value: Scalar | Unsolved) -> str:
+    plain = _plain(value)
+    return "nothing" if plain is None else f"{plain:,.6g}" if isinstance(plain, float) else repr(plain)
+
+
+@check("recompute.no-error-values")
+def no_error_values(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """No headline output recomputes to an error.
+
+    What it holds:
+        Value per share, equity, enterprise value and the steps and flows they are built from recompute to numbers. The
+        finding names the first cell of the chain that turns into an error.
+    Why it matters:
+        A valuation that ends in #REF! or #DIV/0! has no result, whatever its stored values still show.
+    Accepted conventions:
+        Errors that no output reads, errors in a lookup table that are never returned, errors caught by IFERROR or
+        ISNA, and placeholders of rich data types (stocks, pictures) are none.
+    Example:
+        ``DCF!B15 =G10*(1+g)/(WACC-g)`` with both rates blank gives #DIV/0!; B17, B21 and B23 inherit it.
+    How to fix:
+        Repair the first cell named; what reads it follows.
+    Units and tolerance:
+        None: an error is an error.
+    Source:
+        FAST Standard; Excel's error values.
+    """
+    outputs = output_cells(roles, STEPS)
+    flows = [cell for name in ("fcff", "fcfe") if name in roles.series for cell in roles.series[name].cells]
+    cells = [*outputs.values(), *flows]
+    if not cells:
+        yield from _nothing_bound(roles)
+        return
+    roots: dict[CellRef, CellError] = {}
+    for cell in cells:
+        value = recalc.value(cell)
+        if isinstance(value, CellError):
+            roots |= _error_roots(recalc, graph, cell)
+    for ref, error in list(roots.items())[:MOST_FINDINGS]:
+        yield Finding(
+            message=f"{ref} recomputes to {error} and the headline result with it",
+            cell=ref,
+            found=str(error),
+            expected="a number",
+        )
+    if not roots:
+        yield from _unsolved_outputs(recalc, outputs)
+
+
+def _error_roots(recalc: Recalc, graph: Graph, start: CellRef) -> dict[CellRef, CellError]:
+    """Return the cells at which the error of a cell begins: those that read no error themselves."""
+    roots: dict[CellRef, CellError] = {}
+    seen, stack = {start}, [start]
+    while stack:
+        ref = stack.pop()
+        error = recalc.value(ref)
+        assert isinstance(error, CellError)
+        before = [other for other in graph.precedents(ref) if isinstance(recalc.value(other), CellError)]
+        before = [other for other in before if not _is_placeholder(recalc.book, other)]
+        if not before:
+            roots[ref] = error
+        fresh = [other for other in before if other not in seen]
+        seen.update(fresh)
+        stack.extend(fresh)
+    return roots or {start: CellError(error=str(recalc.value(start)))}
+
+
+def _is_placeholder(book: Book, ref: CellRef) -> bool:
+    cell = book.get(ref)
+    return cell is not None and cell.rich
+
+
+def _unsolved_outputs(recalc: Recalc, outputs: Mapping[str, CellRef]) -> Iterator[Unverifiable]:
+    for role, cell in outputs.items():
+        value = recalc.value(cell)
+        if isinstance(value, Unsolved):
+            yield Unverifiable(reason=f"{cell} ({role}) could not be recomputed: {value.detail}")
+
+
+def _nothing_bound(roles: Roles) -> Iterator[NotApplicable | Unverifiable]:
+    rivals = [str(rival.cell) for name in OUTPUTS for rival in roles.ambiguous.get(name, ()) if rival.cell]
+    if rivals:
+        yield Unverifiable(reason=f"the headline output cannot be told with confidence: {', '.join(rivals[:4])}")
+    else:
+        yield NotApplicable(reason="no headline output of a valuation was found")
+
+
+@check("recompute.outputs-are-live")
+def outputs_are_live(
+    book: Book,
+    recalc: Recalc,
+    graph: Graph,
+    roles: Roles,
+    discount_rate: LocatedSeries | None,
+    terminal_growth: Located | None,
+    exit_multiple: Located | None,
+) -> Outcomes:
+    """Value per share, equity and enterprise value are formulas that reach the assumptions.
+
+    What it holds:
+        Each bound headline output is a formula, and through formulas it reaches the discount rate, the terminal growth
+        (where the method uses one) and at least one operating input.
+    Why it matters:
+        A typed result does not move when an assumption moves: sensitivities and scenarios built on it are empty.
+    Accepted conventions:
+        The rate may vary by year, be a cost of equity, stand in a formula or be typed as an input; an exit multiple
+        needs no terminal growth; typed flow rows are inputs; a pasted copy beside a live model is only a copy.
+    Example:
+        ``DCF!B23`` holds 26.61 as a constant where ``=B21/B22`` belongs.
+    How to fix:
+        Write the formula from the bridge back into the cell.
+    Units and tolerance:
+        None: decided on the formula graph.
+    Source:
+        FAST Standard 4.01; CFA Institute, Equity Asset Valuation (model construction).
+    """
+    outputs = output_cells(roles)
+    if not outputs:
+        yield from _nothing_bound(roles)
+        return
+    typed = [role for role, cell in outputs.items() if _is_typed(book, cell)]
+    for role in typed:
+        cell = outputs[role]
+        yield Finding(
+            message=f"{cell} ({role.replace('_', ' ')}) is typed in: no formula leads to it",
+            cell=cell,
+            found=_plain(recalc.value(cell)),
+            expected="a formula that reaches the assumptions",
+        )
+    live = {role: cell for role, cell in outputs.items() if role not in typed}
+    if live:
+        yield from _unreached(graph, roles, live, discount_rate, terminal_growth, exit_multiple)
+
+
+def _is_typed(book: Book, ref: CellRef) -> bool:
+    cell = book.get(ref)
+    inside = any(
+        ref in filled
+        for other in book.cells()
+        if other.ref.sheet == ref.sheet
+        for filled in (other.array, other.data_table.range if other.data_table else None)
+        if filled is not None
+    )
+    return cell is not None and cell.formula is None and not inside and is_number(cell.stored)
+
+
+def _unreached(
+    graph: Graph,
+    roles: Roles,
+    live: Mapping[str, CellRef],
+    discount_rate: LocatedSeries | None,
+    terminal_growth: Located | None,
+    exit_multiple: Located | None,
+) -> Iterator[Finding | Unverifiable]:
+    role, cell = next(iter(live.items()))
+    reached = graph.ancestors([cell])
+    inputs = [
+        ref for ref in reached if (held := graph.book.get(ref)) and held.formula is None and is_number(held.stored)
+    ]
+    if not inputs:
+        yield Finding(
+            message=f"{cell} ({role.replace('_', ' ')}) is a formula that reaches no input",
+            cell=cell,
+            found="no input behind it",
+            expected="a formula that reaches the assumptions",
+        )
+        return
+    rates = [roles.scalars[name].cell for name in ("wacc", "cost_of_equity", "terminal_wacc") if name in roles.scalars]
+    rates += list(discount_rate.cells) if discount_rate else []
+    if rates and not any(rate in reached for rate in rates):
+        yield Unverifiable(reason=f"{cell} does not depend on the rate found at {rates[0]}: see wacc.is-the-rate-used")
+    growth = terminal_growth.cell if terminal_growth else None
+    multiple = exit_multiple.cell if exit_multiple else None
+    if growth and growth not in reached and (multiple is None or multiple not in reached):
+        yield Unverifiable(reason=f"{cell} depends neither on the terminal growth at {growth} nor on an exit multiple")
+
+
+@check("recompute.no-blank-outputs")
+def no_blank_outputs(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
+    """No headline output is labelled and left empty.
+
+    What it holds:
+        Where the workbook labels a value per share, equity value or enterprise value, a value stands beside it.
+    Why it matters:
+        An empty cell has nothing to compare, and a comparison of nothing must not count as agreement.
+    Accepted conventions:
+        A template whose formulas wait for inputs, a heading above a block and a label that stands in several places
+        (one of them with its value) are no blank outputs.
+    Example:
+        "Value per share" in ``DCF!A23`` with nothing right of it.
+    How to fix:
+        Complete the model, or remove the label.
+    Units and tolerance:
+        None.
+    Source:
+        FAST Standard (no unfinished calculations in a delivered model).
+    """
+    bound = output_cells(roles)
+    labelled = list(_output_labels(book, recalc))
+    blank = [(role, label, gap) for role, label, gap in labelled if gap is not None and role not in bound]
+    valued = {role for role, _, gap in labelled if gap is None}
+    empty = not any(is_number(cell.stored) or cell.formula is not None for cell in book.cells())
+    findings = [item for item in blank if item[0] not in valued and (empty or bound or valued)]
+    if not bound and not findings:
+        yield from _nothing_bound(roles)
+        return
+    for role, label, gap in findings:
+        yield Finding(
+            message=f"{label} names the {role.replace('_', ' ')}, but {gap} beside it is empty",
+            cell=gap,
+            found=None,
+            expected="the result of a formula",
+        )
+
+
+_OUTPUT_LABELS: Mapping[str, tuple[str, ...]] = {
+    "value_per_share": (
+        "value per share",
+        "equity value per share",
+        "intrinsic value per share",
+        "fair value per share",
+        "implied share price",
+        "每股价值",
+        "每股内在价值",
+        "每股股权价值",
+    ),
+    "equity_value": ("equity value", "value of equity", "股权价值", "股东权益价值"),
+    "enterprise_value": ("enterprise value", "企业价值"),
+}
+
+
+def _output_labels(book: Book, recalc: Recalc) -> Iterator[tuple[str, CellRef, CellRef | None]]:
+    """Yield role, label cell and the empty cell where its value belongs (None where the row holds a value)."""
+    wanted = {text: role for role, texts in _OUTPUT_LABELS.items() for text in texts}
+    for sheet in book.sheets:
+        for cell in sheet.cells.values():
+            if not isinstance(cell.stored, str):
+                continue
+            role = wanted.get(cell.stored.split("(")[0].strip(" :").casefold())
+            if role is None:
+                continue
+            columns = range(cell.ref.column + 1, sheet.max_column + 1)
+            right = [CellRef(sheet.name, cell.ref.row, column) for column in columns]
+            if any(recalc.value(ref) is not None and not is_label(text_at(recalc, ref)) for ref in right):
+                yield role, cell.ref, None
+            elif not is_number(recalc.value(cell.ref.offset(1, 0))):
+                yield role, cell.ref, _value_cell(recalc, cell.ref)
+
+
+def _value_cell(recalc: Recalc, label: CellRef) -> CellRef:
+    """Return the cell of a label's row in the column where the rows around it hold their numbers."""
+    near = [label.offset(rows, columns) for columns in range(1, 8) for rows in (-1, 1, -2, 2, -3, 3)]
+    held = next((ref for ref in near if ref.row > 0 and is_number(recalc.value(ref))), None)
+    return CellRef(label.sheet, label.row, held.column if held else label.column + 1)
