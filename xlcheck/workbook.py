@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 from xlcheck.cells import CellRef, RangeRef, Scalar
+from xlcheck.intake import DEFAULT_LIMITS, Limits, open_package
 
 SheetState = Literal["visible", "hidden", "veryHidden"]
 
@@ -60,16 +62,14 @@ class Sheet:
     hidden_columns: frozenset[int] = frozenset()
     merged: tuple[RangeRef, ...] = ()
     comments: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    max_row: int = field(init=False, compare=False)
+    """The last row that holds a cell, 0 for an empty sheet."""
+    max_column: int = field(init=False, compare=False)
+    """The last column that holds a cell, 0 for an empty sheet."""
 
-    @property
-    def max_row(self) -> int:
-        """The last row that holds a cell, 0 for an empty sheet."""
-        return max((row for row, _ in self.cells), default=0)
-
-    @property
-    def max_column(self) -> int:
-        """The last column that holds a cell, 0 for an empty sheet."""
-        return max((column for _, column in self.cells), default=0)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "max_row", max((row for row, _ in self.cells), default=0))
+        object.__setattr__(self, "max_column", max((column for _, column in self.cells), default=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,19 @@ class Book:
     """Stored values of linked workbooks by link number (``[1]Sheet1!A1``)."""
     external_names: Mapping[int, str] = field(default_factory=dict)
     """Target of each external link as written in the file; never followed."""
+    _by_name: Mapping[str, Sheet] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_name: dict[str, Sheet] = {}
+        for sheet in self.sheets:
+            by_name.setdefault(sheet.name.casefold(), sheet)
+        for sheet in self.sheets:
+            by_name[sheet.name] = sheet
+        object.__setattr__(self, "_by_name", by_name)
 
     def sheet(self, name: str) -> Sheet | None:
         """Return the sheet of that name (case-insensitive, as Excel), or None."""
-        folded = name.casefold()
-        return next((sheet for sheet in self.sheets if sheet.name.casefold() == folded), None)
+        return self._by_name.get(name) or self._by_name.get(name.casefold())
 
     def get(self, ref: CellRef) -> Cell | None:
         """Return the cell, or None where it is blank."""
@@ -145,3 +153,14 @@ class Book:
     def formula_cells(self) -> Iterator[Cell]:
         """Yield every cell that holds a formula."""
         return (cell for cell in self.cells() if cell.formula is not None)
+
+
+def load(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Book:
+    """Read an .xlsx or .xlsm workbook; nothing is recomputed, followed or written.
+
+    Raises UsageError if there is no such file, SubmissionError (one sentence) if it is no workbook that can be read
+    within the limits.
+    """
+    from xlcheck.reading.book import read_book
+
+    return read_book(open_package(path, limits))
