@@ -78,3 +78,8 @@ def engine(name: str) -> Engine:
         raise UsageError(f"engine {name!r} is unknown; choose one of {', '.join(ENGINES)}")
     found: Engine = import_module(ENGINES[name]).ENGINE
     return found
+
+
+def is_panic(error: BaseException) -> bool:
+    """Say whether an exception is the panic of an engine written in Rust, which is no `Exception`."""
+    return type(error).__name__ == "PanicException"
