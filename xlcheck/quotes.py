@@ -1,0 +1,235 @@
+"""Are a judge's quotes really in what was handed in: exactly, in other typography, or not at all.
+
+Typography is space, full and half width, quotation marks, dashes, thousands separators, decimal comma and the
+number format of a cell. One digit, sign or word that differs is *not found*.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from pathlib import Path
+
+from xlcheck.cells import CellError, CellRef, Scalar, is_number
+from xlcheck.engines import Unsolved
+from xlcheck.errors import UsageError
+from xlcheck.recompute import Recalc
+from xlcheck.verdicts import Found, Quote, Verdict
+from xlcheck.workbook import Book, Sheet
+
+MEMO_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
+"""Files beside the workbook whose text a judge may quote; the last two need the extra ``memo``."""
+_GAP = "\n\u241e\n"
+"""Stands between passages; no quote can reach across it."""
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Everything that was handed in, as text to look quotes up in."""
+
+    texts: tuple[str, ...] = ()
+    """Memo pages, formulas, comments, rows as displayed, …"""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """Cell address (``Sheet name!A1``) to recomputed number."""
+
+    def __add__(self, other: Passages) -> Passages:
+        return Passages(self.texts + other.texts, {**self.numbers, **other.numbers})
+
+
+def verify(verdicts: Iterable[Verdict], passages: Passages) -> tuple[Verdict, ...]:
+    """Return the verdicts with every quote marked exact, normalised or not_found."""
+    raw = _GAP.join(passages.texts)
+    plain = normalised(raw)
+
+    def look_up(quote: Quote) -> Quote:
+        return quote.model_copy(update={"found": _found(quote, raw, plain, passages.numbers)})
+
+    return tuple(
+        verdict.model_copy(update={"quotes": tuple(look_up(quote) for quote in verdict.quotes)}) for verdict in verdicts
+    )
+
+
+def _found(quote: Quote, raw: str, plain: str, numbers: Mapping[str, float]) -> Found:
+    if _stands_in(quote.text.strip(), raw):
+        return "exact"
+    words = normalised(quote.text)
+    if words and (_stands_in(words, plain) or _is_number_of_cell(words, quote.where, numbers)):
+        return "normalised"
+    return "not_found"
+
+
+def _stands_in(words: str, text: str) -> bool:
+    start = text.find(words) if words else -1
+    while start >= 0:
+        if _is_whole(text, start, start + len(words)):
+            return True
+        start = text.find(words, start + 1)
+    return False
+
+
+_NUMBER_GOES_ON = re.compile(r"[.,]?[0-9]")
+_NUMBER_BEFORE = re.compile(r"[0-9][.,]?\Z|(?<![0-9A-Za-z%)\]])[-\u2212]\Z")
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Say whether the span cuts no number (nor its sign) and no Latin word in two."""
+    first, last = text[start], text[end - 1]
+    before, after = text[max(0, start - 3) : start], text[end : end + 2]
+    if first.isdigit() and _NUMBER_BEFORE.search(before):
+        return False
+    if last.isdigit() and _NUMBER_GOES_ON.match(after):
+        return False
+    return not (_latin(first) and _latin(before[-1:])) and not (_latin(last) and _latin(after[:1]))
+
+
+def _latin(letter: str) -> bool:
+    return letter.isalpha() and ord(letter) < 0x2E80
+
+
+_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`\u2039\u203a", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63", "-"),
+        **dict.fromkeys("\u3001", ","),
+        **dict.fromkeys("\u3002", "."),
+        **dict.fromkeys("|\t", " "),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", None),
+    }
+)
+_CJK = "\u2e80-\u9fff\uf900-\ufaff"
+_GERMAN = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:\.[0-9]{3})+),(?=[0-9]{1,2}(?![0-9]))")
+_STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\*\*|__"), ""),
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"(?<=[0-9])(?:,|'|(?<![0-9]{4}) )(?=[0-9]{3}(?![0-9]))"), ""),
+    (re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))"), "."),
+    (re.compile(rf"(?<=[{_CJK}]) | (?=[{_CJK}%])"), ""),
+    (re.compile(r" ?([,.;:!?\"'()\[\]]) ?(?![0-9])"), r"\1"),
+)
+
+
+def normalised(text: str) -> str:
+    """Return the text with typography levelled: width, quotes, dashes, spaces, separators in numbers."""
+    text = unicodedata.normalize("NFKC", text.translate(_MARKS)).translate(_MARKS)
+    text = _GERMAN.sub(lambda match: match[1].replace(".", "") + ".", text)
+    for pattern, replacement in _STEPS:
+        text = pattern.sub(replacement, text)
+    return text.strip()
+
+
+_PURE_NUMBER = re.compile(r"[^0-9A-Za-z.()-]{0,3}(\()?(-)?([0-9]+(?:\.[0-9]+)?)(\))?(%)?(x)?\Z")
+
+
+def _is_number_of_cell(words: str, where: str, numbers: Mapping[str, float]) -> bool:
+    """Say whether a quote that is one number equals the cell it names, at the decimals the quote has."""
+    match = _PURE_NUMBER.match(words)
+    cell = _cell_in(where)
+    if match is None or cell is None or cell not in numbers:
+        return False
+    opening, minus, digits, closing, percent, _ = match.groups()
+    if bool(opening) != bool(closing):
+        return False
+    quoted, value = Decimal(digits), Decimal(repr(numbers[cell])) * (100 if percent else 1)
+    quoted = -quoted if minus or opening else quoted
+    step = Decimal(1).scaleb(int(quoted.as_tuple().exponent))
+    if abs(value) >= Decimal("1e25"):
+        return False
+    return quoted in {value.quantize(step, ROUND_HALF_UP), value.quantize(step, ROUND_HALF_EVEN)}
+
+
+def _cell_in(where: str) -> str | None:
+    name = where.rpartition("#")[2] if ".xls" in where.lower() and "#" in where else where
+    try:
+        return str(CellRef.parse(name.strip()))
+    except ValueError:
+        return None
+
+
+def workbook_passages(book: Book, recalc: Recalc) -> Passages:
+    """Return a workbook as text: rows as displayed, plain values, formulas, comments."""
+    texts: list[str] = []
+    numbers: dict[str, float] = {}
+    for sheet in book.sheets:
+        texts += [sheet.name, *sheet.comments.values(), *_rows(sheet, recalc)]
+        for cell in sheet.cells.values():
+            value = recalc.value(cell.ref)
+            if is_number(value):
+                numbers[str(cell.ref)] = float(value)  # type: ignore[arg-type]
+                texts.append(f"{value:.15g}")
+            if cell.formula is not None:
+                texts.append(cell.formula)
+    return Passages(tuple(texts), numbers)
+
+
+def _rows(sheet: Sheet, recalc: Recalc) -> Iterator[str]:
+    rows: dict[int, list[tuple[int, str]]] = {}
+    for (row, column), cell in sheet.cells.items():
+        shown = displayed(recalc.value(cell.ref), cell.number_format)
+        if shown:
+            rows.setdefault(row, []).append((column, shown))
+            yield shown
+    for cells in rows.values():
+        if len(cells) > 1:
+            yield " ".join(shown for _, shown in sorted(cells))
+
+
+_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?(,*)")
+
+
+def displayed(value: Scalar | Unsolved, number_format: str) -> str:
+    """Return a value about as Excel shows it: decimals, thousands and percent of its format, dates as 2026-03-31."""
+    if value is None or isinstance(value, Unsolved):
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, str | CellError):
+        return str(value)
+    section = _LITERAL.sub("", number_format.split(";", maxsplit=1)[0])
+    if section in ("General", "", "@"):
+        return f"{value:.11g}"
+    if re.search(r"[ymdhsYMDHS]", section) and 0 <= value < 2_958_466:
+        return f"{datetime(1899, 12, 30) + timedelta(days=value):%Y-%m-%d}"
+    match = _DIGITS.search(section)
+    if match is None:
+        return f"{value:.11g}"
+    percent = "%" in section
+    number = Decimal(repr(float(value))) * (100 if percent else 1) / Decimal(1000) ** len(match[2])
+    if abs(number) >= Decimal("1e20"):
+        return f"{value:.11g}"
+    rounded = number.quantize(Decimal(1).scaleb(-len(match[1] or "")), ROUND_HALF_UP)
+    return f"{rounded:{',' if ',' in match[0] else ''}f}{'%' if percent else ''}"
+
+
+def memo_passages(paths: Iterable[Path]) -> Passages:
+    """Return the text of memo files (.md, .txt, .docx, .pdf; others are left out); UsageError if one cannot be read."""
+    return Passages(tuple(text for path in paths for text in _memo(path)))
+
+
+def _memo(path: Path) -> list[str]:
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".md", ".txt"):
+            return [path.read_bytes().decode("utf-8-sig")]
+        if suffix == ".docx":
+            return _docx(path)
+        if suffix == ".pdf":
+            return _pdf(path)
+    except UnicodeDecodeError:
+        return [path.read_bytes().decode("gb18030", errors="replace")]
+    except OSError as problem:
+        raise UsageError(f"{path.name}: the memo cannot be read: {problem.strerror or problem}") from None
+    return []
+
+
+def _docx(path: Path) -> list[str]:
+    raise UsageError(f"{path.name}: .docx memos cannot be read yet; hand in .md or .txt")
+
+
+def _pdf(path: Path) -> list[str]:
+    raise UsageError(f"{path.name}: .pdf memos cannot be read yet; hand in .md or .txt")
