@@ -155,10 +155,8 @@ def _pipeline_grade(submission: Path, rubric: str | Path, verdicts: Path | None)
 
 def _row(answer: Answer, card: ScoreCard) -> Row:
     low, high = card.low, card.high
-    if low is None or high is None:
-        reason, moved = f"it has no total: {card.reason}", ()
-    else:
-        reason, moved = _verdict(answer, low, high, card)
+    missing: tuple[str | None, tuple[str, ...]] = (f"it has no total: {card.reason}", ())
+    reason, moved = missing if low is None or high is None else _verdict(answer, low, high, card)
     return Row(
         name=answer.name,
         kind=answer.kind,
