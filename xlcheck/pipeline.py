@@ -2,53 +2,151 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+import xlcheck.checks  # noqa: F401 - declares the checks
+from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
+from xlcheck.errors import SubmissionError, UsageError
+from xlcheck.graph import build_graph
+from xlcheck.intake import find_workbook
+from xlcheck.quotes import memo_passages, verify, workbook_passages
+from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
 from xlcheck.roles import Roles
+from xlcheck.rubric import Rubric, fingerprint, load_rubric, requests
+from xlcheck.scoring.card import ScoreCard
+from xlcheck.scoring.model import empty_card, score, ungradable_card
+from xlcheck.verdicts import load_verdicts
+from xlcheck.workbook import Book, load
+
+Binding = Mapping[str, CellRef | RangeRef]
+FilePath = Path | str
 
 
-def study(workbook: Path | str, *, binding: Path | str | None = None, valuation_date: float | None = None) -> Workpaper:
-    """Read, recompute and locate: everything that checks may ask for."""
-    from xlcheck.graph import build_graph
-    from xlcheck.recompute import recompute
-    from xlcheck.workbook import load
+def grade(
+    submission: FilePath, rubric: FilePath, verdicts: FilePath | None = None, *, binding: FilePath | None = None
+) -> Report:
+    """Score a workbook, or a folder with one and its memo files, against a rubric (bundled id or file).
 
-    book = load(workbook)
-    recalc = recompute(book, valuation_date)
-    graph = build_graph(book)
-    try:  # temporary: until the locator exists
-        from xlcheck.roles.locate import locate
-    except ModuleNotFoundError:
-        return Workpaper(book, recalc, graph, Roles(scalars={}, series={}, ambiguous={}))
-    return Workpaper(book, recalc, graph, locate(book, recalc, graph, binding))
+    Without verdicts every judge item is open and the score an interval. A submission that cannot be opened gives a
+    report with the status ``ungradable``, an empty one 0 points. Raises UsageError for a path that does not exist
+    and for rubric, verdict and binding files that are not valid.
+    """
+    rules = load_rubric(rubric, CHECKS)
+    if rules.mode != "financial_model":
+        raise UsageError(f"{rules.id} has the mode {rules.mode}; grade takes rubrics of the mode financial_model")
+    rulings = load_verdicts(verdicts, rules) if verdicts is not None else ()
+    given = _binding(rules, binding)
+    try:
+        found = find_workbook(submission, rules.submission)
+        paper = study(found.workbook, given, rules.valuation_date) if found.workbook is not None else None
+    except SubmissionError as error:
+        return _report(rules, None, (), ungradable_card(rules, str(error)))
+    if paper is None:
+        return _report(rules, None, (), empty_card(rules, found.reason or "there is no workbook"))
+    if not any(paper.book.cells()):
+        return _report(rules, paper, (), empty_card(rules, f"{paper.book.file_name} has no cell content"))
+    results = run_checks(paper, requests(rules))
+    handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(found.memos)
+    return _report(rules, paper, results, score(rules, results, verify(rulings, handed_in)))
 
 
-def audit(workbook: Path | str, rubric: Path | str = "generic-dcf", *, binding: Path | str | None = None) -> Report:
+def audit(workbook: FilePath, rubric: FilePath = "generic-dcf", *, binding: FilePath | None = None) -> Report:
     """Run every check on a workbook, with the ranges of a rubric; no score.
 
-    Raises SubmissionError where the workbook cannot be opened, UsageError for a path or rubric that is none.
+    Raises SubmissionError where the workbook cannot be opened, UsageError for a path, rubric or binding that is none.
     """
-    import xlcheck.checks  # noqa: F401 - declares the checks
+    rules = _temporary_rules(rubric)
+    paper = study(one_workbook(workbook), _binding(rules, binding), rules.valuation_date)
+    told = {request.check_id: request.params for request in reversed(requests(rules))}
+    wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
+    return _report(rules, paper, run_checks(paper, wanted), None)
 
-    paper = study(workbook, binding=binding)
-    requests = [Request(check_id) for check_id in CHECKS]
-    return _report(paper, run_checks(paper, requests))
+
+def study(workbook: FilePath, binding: Binding | None = None, valuation_date: date | None = None) -> Workpaper:
+    """Read, recompute and locate: everything that checks may ask for."""
+    book = load(workbook)
+    recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
+    graph = _temporary_graph(book)
+    return Workpaper(book, recalc, graph, locate_roles(book, recalc, graph, binding))
 
 
-def _report(paper: Workpaper, results: tuple[CheckResult, ...]) -> Report:
+def locate(book: Book, recalc: Recalc, binding: FilePath | None = None) -> Roles:
+    """Find the cells that the valuation hangs on; `binding` is a YAML file of ``role: cell``, the grader's word."""
+    return locate_roles(book, recalc, build_graph(book), load_binding(binding) if binding is not None else None)
+
+
+def one_workbook(path: FilePath) -> Path:
+    """Return the workbook that a path means, a file or a folder with one; SubmissionError if there is none."""
+    found = find_workbook(path)
+    if found.workbook is None:
+        raise SubmissionError(found.reason or f"{path}: there is no workbook")
+    return found.workbook
+
+
+def excel_serial(day: date) -> float:
+    """Return a date as Excel's serial number in the 1900 system."""
+    return float((day - date(1899, 12, 30)).days)
+
+
+def _binding(rules: Rubric, file: FilePath | None) -> Binding:
+    return {**rules.binding, **(load_binding(file) if file is not None else {})}
+
+
+def _report(rules: Rubric, paper: Workpaper | None, results: tuple[CheckResult, ...], card: ScoreCard | None) -> Report:
+    roles = paper.roles if paper is not None else Roles(scalars={}, series={}, ambiguous={})
     return Report(
         xlcheck_version=version("xlcheck"),
-        engines=dict(paper.recalc.engines),
-        workbook=paper.book.file_name,
-        workbook_sha256=paper.book.sha256,
-        rubric_id="generic-dcf",
-        rubric_sha256="",
-        roles=paper.roles.scalars,
-        series=paper.roles.series,
-        ambiguous=paper.roles.ambiguous,
-        headline=paper.roles.headline,
+        engines=dict(sorted(paper.recalc.engines.items())) if paper is not None else {},
+        workbook=paper.book.file_name if paper is not None else None,
+        workbook_sha256=paper.book.sha256 if paper is not None else None,
+        rubric_id=rules.id,
+        rubric_title=rules.title,
+        rubric_sha256=fingerprint(rules),
+        roles=roles.scalars,
+        series=roles.series,
+        ambiguous=roles.ambiguous,
+        headline=roles.headline,
         results=results,
+        score_card=card,
     )
+
+
+def _temporary_rules(rubric: FilePath) -> Rubric:
+    from xlcheck.errors import RubricError
+    from xlcheck.rubric import parse_rubric
+
+    try:
+        return load_rubric(rubric, CHECKS)
+    except RubricError:
+        if rubric != "generic-dcf":
+            raise
+        text = """{schema_version: 1, id: generic-dcf, title: any, mode: financial_model, program: [{id: P1, check: none.yet, weight: 100}]}"""
+        return parse_rubric(text)
+
+
+def locate_roles(book, recalc, graph, binding):  # type: ignore
+    try:
+        from xlcheck.roles.locate import locate as found
+    except ModuleNotFoundError:
+        return Roles(scalars={}, series={}, ambiguous={})
+    return found(book, recalc, graph, binding)
+
+
+def load_binding(path):  # type: ignore
+    from xlcheck.roles.binding import load_binding as real
+
+    return real(path)
+
+
+def _temporary_graph(book):  # type: ignore
+    try:
+        return build_graph(book)
+    except NotImplementedError:
+        from xlcheck.graph import Graph
+
+        return Graph(book, {})

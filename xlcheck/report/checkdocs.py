@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import Any
 
 from xlcheck.checking import Check
 
@@ -79,6 +80,20 @@ def _needs(check: Check) -> str:
 def check_text(check: Check) -> str:
     """Return the page of one check for a terminal: the same text without Markdown marks."""
     return re.sub(r"^#+ |\*\*|(?<!\w)\*(?=\w)|(?<=:)\*|``?", "", check_page(check), flags=re.MULTILINE)
+
+
+def check_json(check: Check) -> dict[str, Any]:
+    """Return one check as ``checks --json`` lists it."""
+    parts = sections(check.doc)
+    return {
+        "id": check.id,
+        "severity": check.severity,
+        "summary": parts[""],
+        "needs": [role for role, must in check.needs.items() if must],
+        "uses": [role for role, must in check.needs.items() if not must],
+        "consequence_of": list(check.consequence_of),
+        "sections": {name: parts[name] for name in SECTIONS if name in parts},
+    }
 
 
 def checks_page(checks: Mapping[str, Check]) -> str:

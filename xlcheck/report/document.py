@@ -12,6 +12,7 @@ from xlcheck.cells import Frozen
 from xlcheck.checking import BROKEN, CheckResult
 from xlcheck.report.json import dumps
 from xlcheck.roles import Located, LocatedSeries
+from xlcheck.scoring.card import ScoreCard
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,7 +30,9 @@ class Report(Frozen):
     """File name without folders; None where there was no workbook."""
     workbook_sha256: str | None
     rubric_id: str
+    rubric_title: str
     rubric_sha256: str
+    """Of what the rubric says, whatever its comments and layout."""
     roles: Mapping[str, Located]
     """Bound scalar roles of the headline valuation."""
     series: Mapping[str, LocatedSeries]
@@ -38,6 +41,8 @@ class Report(Frozen):
     headline: str | None
     """Name of the headline valuation; None if none was found or it is ambiguous."""
     results: tuple[CheckResult, ...]
+    score_card: ScoreCard | None
+    """None for an audit, which gives no score."""
 
     def to_json(self) -> str:
         """Return the document as JSON text; decimals are strings, cells ``Sheet name!A1``."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Check
 from xlcheck.recompute import CellVerdict, Recalc
 from xlcheck.report.words import columns, count, plain, quantity
 from xlcheck.roles import Located, LocatedSeries, Roles
+from xlcheck.rubric import Rubric, fingerprint
 
 SHOWN = 40
 """Stale or unsolved cells that a listing shows before it only counts them."""
@@ -77,3 +80,53 @@ def checks_text(checks: Mapping[str, Check]) -> str:
     """Return every check with its severity and the first line of its page."""
     rows = ([check.id, check.severity, check.doc.partition("\n")[0]] for _, check in sorted(checks.items()))
     return columns(rows, indent="")
+
+
+def binding_text(roles: Roles) -> str:
+    """Return a binding file of the bound roles, for a grader to correct; derived roles stand as comments."""
+    lines = ["# role: cell or range. Correct it, and pass it back with --binding; it goes above what is inferred.\n"]
+    for located in roles.scalars.values():
+        if located.cell is None:
+            lines.append(f"# {located.role}: derived, {plain(located.expression or '')}\n")
+        else:
+            lines.append(f"{located.role}: {quoted(str(located.cell))}\n")
+    for line in roles.series.values():
+        first, last = line.cells[0], line.cells[-1]
+        lines.append(f"{line.role}: {quoted(str(first) if first == last else f'{first}:{last.address}')}\n")
+    for role, rivals in roles.ambiguous.items():
+        where = " or ".join(quoted(str(rival.cell)) for rival in rivals if rival.cell)
+        lines.append(f"# {role}: {where}\n")
+    return "".join(lines)
+
+
+def quoted(text: str) -> str:
+    """Return a text as a YAML scalar in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def rubric_json(rubric: Rubric) -> dict[str, object]:
+    """Return what ``rubric check --json`` prints."""
+    return {
+        "id": rubric.id,
+        "title": rubric.title,
+        "mode": rubric.mode,
+        "program_items": len(rubric.program),
+        "program_points": str(sum((item.weight for item in rubric.program), Decimal(0))),
+        "judge_items": len(rubric.judge),
+        "judge_points": str(sum((item.weight for item in rubric.judge), Decimal(0))),
+        "deductions": len(rubric.deductions),
+        "fatal": [rule.key for rule in rubric.fatal],
+        "sha256": fingerprint(rubric),
+    }
+
+
+def rubric_text(rubric: Rubric) -> str:
+    """Return the same as one readable paragraph."""
+    facts = rubric_json(rubric)
+    return (
+        f"{rubric.id}: valid. {rubric.title}\n"
+        f"  {count(len(rubric.program), 'check item')} with {facts['program_points']} points, "
+        f"{count(len(rubric.judge), 'judge item')} with {facts['judge_points']}, "
+        f"{count(len(rubric.deductions), 'deduction')}, {count(len(rubric.fatal), 'fatal rule')} "
+        f"(cap {rubric.cap_on_fatal})\n"
+    )

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from xlcheck.checking import CheckResult, Finding
 from xlcheck.report.document import Report
-from xlcheck.report.words import plain, quantity
+from xlcheck.report.words import count, plain, points, quantity
+from xlcheck.scoring.card import Line, ScoreCard
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _STATUS_COLOUR = {"pass": "green", "fail": "red", "partial": "yellow", "unverifiable": "yellow"}
@@ -28,7 +29,76 @@ class Paint:
 def report_text(report: Report, *, colour: bool = False) -> str:
     """Return the summary of a report as lines for a terminal."""
     paint = Paint(colour)
-    return "".join(f"{line}\n" for line in _audit_lines(report, paint))
+    card = report.score_card
+    lines = _audit_lines(report, paint) if card is None else _grade_lines(report, card, paint)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _grade_lines(report: Report, card: ScoreCard, paint: Paint) -> Iterator[str]:
+    yield f"{plain(report.workbook or 'No workbook')}, graded by {report.rubric_id}: {report.rubric_title}"
+    yield ""
+    yield from _score_lines(card, paint)
+    findings = {result.item or result.check_id: result for result in report.results}
+    fatal = [line for line in card.lines if line.kind == "fatal" and not line.open and line.item in card.fatal]
+    lost = sorted((line for line in card.lines if line.lost > 0), key=lambda line: -line.lost)
+    undecided = [line for line in card.lines if line.open]
+    for title, lines in (("Fatal errors", fatal), ("Points lost", lost), ("Open", undecided)):
+        if lines:
+            yield ""
+            yield paint(title, "bold")
+            for line in lines:
+                yield from _line_lines(line, findings.get(line.item), paint)
+    yield from _warnings(report, paint)
+
+
+def _score_lines(card: ScoreCard, paint: Paint) -> Iterator[str]:
+    if card.low is None or card.high is None:
+        yield f"{paint(f'No score: {card.status}', 'red')}. {plain(card.reason or '', 400)}"
+        return
+    shown = points(card.low) if card.low == card.high else f"{points(card.low)} to {points(card.high)}"
+    colour = "red" if card.fatal else "yellow" if card.status != "final" else "green"
+    yield paint(f"Score {shown} of 100", colour) + f" ({card.status})"
+    if card.reason:
+        yield plain(card.reason, 400)
+    best = card.best
+    for name, low, high in (
+        ("from checks", card.program, best.program if best else card.program),
+        ("from the judge", card.judged, best.judged if best else card.judged),
+        ("deducted", card.deducted, best.deducted if best else card.deducted),
+    ):
+        yield f"  {name + ':':15} {points(low) if low == high else f'{points(low)} to {points(high)}'}"
+    if card.fatal:
+        without = card.uncapped if best is None else best.uncapped
+        fatal_errors = count(len(card.fatal), "fatal error")
+        yield f"  capped at {points(card.cap)} by {fatal_errors}; without it at most {points(without)}"
+
+
+def _line_lines(line: Line, result: CheckResult | None, paint: Paint) -> Iterator[str]:
+    what = f"-{points(line.lost)}" if line.lost > 0 else f"{points(line.at_stake)} open" if line.at_stake > 0 else ""
+    name = paint(line.item, "yellow" if line.open else "red")
+    title = line.title if line.check is None or line.check == line.item else f"{line.check}: {line.title}"
+    title = line.item if title == line.check else title
+    yield f"  {name}  {what + '  ' if what else ''}{plain(title, 200)}"
+    if result is not None and result.findings:
+        yield from _finding_block(result.findings, paint)
+    elif line.message:
+        yield f"      {plain(line.message, 300)}"
+    if line.reason:
+        yield f"      {plain(line.reason, 300)}"
+
+
+def _warnings(report: Report, paint: Paint) -> Iterator[str]:
+    charged = {line.check for line in report.score_card.lines} if report.score_card else set()
+    warned = [
+        result
+        for result in report.results
+        if result.severity == "warn" and result.status in ("fail", "partial") and result.check_id not in charged
+    ]
+    if warned:
+        yield ""
+        yield paint("Warnings", "bold")
+        for result in warned:
+            yield from result_lines(result, paint)
 
 
 def _audit_lines(report: Report, paint: Paint) -> Iterator[str]:
@@ -61,26 +131,28 @@ def _tally(results: Iterable[CheckResult]) -> str:
 
 
 def result_lines(result: CheckResult, paint: Paint) -> Iterator[str]:
-    """Yield the id of a check, then one line per finding."""
+    """Yield the id of a check, then its findings."""
     name = paint(result.check_id, _STATUS_COLOUR.get(result.status, "dim"))
     cause = f" (follows from {result.caused_by})" if result.caused_by else ""
     yield f"  {name}{cause}"
-    for finding in result.findings[:_SHOWN]:
+    yield from _finding_block(result.findings, paint)
+
+
+def _finding_block(findings: tuple[Finding, ...], paint: Paint) -> Iterator[str]:
+    for finding in findings[:_SHOWN]:
         yield from finding_lines(finding, paint)
-    if len(result.findings) > _SHOWN:
-        yield f"    … and {len(result.findings) - _SHOWN} more"
+    if len(findings) > _SHOWN:
+        yield f"      … and {len(findings) - _SHOWN} more"
 
 
 def finding_lines(finding: Finding, paint: Paint) -> Iterator[str]:
     """Yield the cell with its sentence, then found and expected, then the effect on value."""
-    where = plain(str(finding.cell)) + ": " if finding.cell is not None else ""
-    yield f"    {paint(where, 'bold')}{plain(finding.message, 300)}"
+    where = paint(plain(str(finding.cell)), "bold") + "  " if finding.cell is not None else ""
+    yield f"      {where}{plain(finding.message, 300)}"
     if finding.found is not None or finding.expected is not None:
         found, expected = quantity(finding.found, finding.unit), quantity(finding.expected, finding.unit)
-        yield paint(f"      found {found}, expected {expected}", "dim")
+        yield paint(f"        found {found}, expected {expected}", "dim")
     if finding.effect is not None:
         effect = finding.effect
-        role = effect.role.replace("_", " ")
-        yield paint(
-            f"      repaired, {role} moves from {quantity(effect.stated)} to {quantity(effect.repaired)}", "dim"
-        )
+        moves = f"from {quantity(effect.stated)} to {quantity(effect.repaired)}"
+        yield paint(f"        repaired, {effect.role.replace('_', ' ')} moves {moves}", "dim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 from xlcheck.cells import CellError, Scalar
 from xlcheck.engines import Unsolved
@@ -78,3 +79,9 @@ def width(text: str) -> int:
 def count(amount: int, singular: str, plural: str | None = None) -> str:
     """Return ``1 check`` or ``3 checks``."""
     return f"{amount:,} {singular if amount == 1 else plural or singular + 's'}"
+
+
+def points(value: Decimal) -> str:
+    """Return points of a score as a person reads them: at most two decimals, ``74.2`` or ``40``."""
+    shown = f"{value.quantize(Decimal('0.01'), ROUND_HALF_UP):f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
