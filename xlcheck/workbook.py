@@ -127,6 +127,8 @@ class Book:
     external_names: Mapping[int, str] = field(default_factory=dict)
     """Target of each external link as written in the file; never followed."""
     _by_name: Mapping[str, Sheet] = field(init=False, repr=False, compare=False)
+    _names: Mapping[tuple[str, str | None], DefinedName] = field(init=False, repr=False, compare=False)
+    _tables: Mapping[str, Table] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_name: dict[str, Sheet] = {}
@@ -134,7 +136,20 @@ class Book:
             by_name.setdefault(sheet.name.casefold(), sheet)
         for sheet in self.sheets:
             by_name[sheet.name] = sheet
+        names = {(one.name.casefold(), one.sheet.casefold() if one.sheet else None): one for one in self.names}
         object.__setattr__(self, "_by_name", by_name)
+        object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_tables", {table.name.casefold(): table for table in self.tables})
+
+    def name(self, name: str, sheet: str | None = None) -> DefinedName | None:
+        """Return the defined name that a word means on a sheet: the sheet's own first, then the workbook's."""
+        folded = name.casefold()
+        own = self._names.get((folded, sheet.casefold())) if sheet else None
+        return own or self._names.get((folded, None))
+
+    def table(self, name: str) -> Table | None:
+        """Return the structured table of that name (case-insensitive), or None."""
+        return self._tables.get(name.casefold())
 
     def sheet(self, name: str) -> Sheet | None:
         """Return the sheet of that name (case-insensitive, as Excel), or None."""

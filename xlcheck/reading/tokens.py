@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     |(?P<ref>(?P<sheet>{_SHEET})?(?:(?P<a>{_CELL})(?::(?P<b>{_CELL}){_END})?
         |(?P<c1>\$?[A-Za-z]{{1,3}}):(?P<c2>\$?[A-Za-z]{{1,3}})|(?P<r1>\$?[0-9]{{1,7}}):(?P<r2>\$?[0-9]{{1,7}})){_END})
     |(?P<error>(?:{_SHEET})?{_ERRORS})
-    |(?P<function>(?:{_SHEET})?[^\W\d][\w.]*\()
+    |(?P<function>(?:{_SHEET})?[^\W\d][\w.]*[ ]*\()
     |(?P<table>(?:{_SHEET})?(?:[^\W\d][\w.]*)?{_BRACKETS})
     |(?P<name>(?:{_SHEET})?[^\W\d\\][\w.?\\]*|(?:{_SHEET})?\\[\w.?\\]*)
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
