@@ -30,8 +30,8 @@ def bars(rows: Sequence[tuple[str, float, float, float]]) -> str:
     """Draw (heading, earned, open, all) in points as one bar each."""
     height = _LINE * len(rows) + 6
     longest = max(row[3] for row in rows)
-    label = min(260, 14 + 7 * max(width(row[0]) for row in rows))
-    scale = (620 - label) / longest
+    label = min(300, 16 + 9 * max(width(row[0]) for row in rows))
+    scale = (610 - label) / longest
     parts = []
     for at, (heading, earned, undecided, whole) in enumerate(rows):
         y = at * _LINE + 6
@@ -87,7 +87,7 @@ def bridge(steps: Sequence[Step]) -> str:
     spans = _spans(steps)
     low, high = min(min(span) for span in spans), max(max(span) for span in spans)
     unit, suffix = _unit(max(abs(low), abs(high)))
-    left, room = 170, 420
+    left, room = 180, 400
     scale = room / ((high - low) or 1)
     ground, foot = f"{left - low * scale:.1f}", _LINE * len(steps) + 6
     parts = [f'<line class="axis" x1="{ground}" x2="{ground}" y1="0" y2="{foot}"/>']

@@ -76,9 +76,9 @@ def _score_lines(card: ScoreCard, paint: Paint) -> Iterator[str]:
 def _line_lines(line: Line, result: CheckResult | None, paint: Paint) -> Iterator[str]:
     what = f"-{points(line.lost)}" if line.lost > 0 else f"{points(line.at_stake)} open" if line.at_stake > 0 else ""
     name = paint(line.item, "yellow" if line.open else "red")
-    title = line.title if line.check is None or line.check == line.item else f"{line.check}: {line.title}"
-    title = line.item if title == line.check else title
-    yield f"  {name}  {what + '  ' if what else ''}{plain(title, 200)}"
+    said = [line.check, line.title] if line.check else [line.title]
+    shown = ": ".join(dict.fromkeys(text for text in said if text != line.item))
+    yield f"  {name}  {what + '  ' if what else ''}{plain(shown, 200)}".rstrip()
     if result is not None and result.findings:
         yield from _finding_block(result.findings, paint)
     elif line.message:
@@ -149,9 +149,10 @@ def finding_lines(finding: Finding, paint: Paint) -> Iterator[str]:
     """Yield the cell with its sentence, then found and expected, then the effect on value."""
     where = paint(plain(str(finding.cell)), "bold") + "  " if finding.cell is not None else ""
     yield f"      {where}{plain(finding.message, 300)}"
-    if finding.found is not None or finding.expected is not None:
-        found, expected = quantity(finding.found, finding.unit), quantity(finding.expected, finding.unit)
-        yield paint(f"        found {found}, expected {expected}", "dim")
+    figures = {"found": finding.found, "expected": finding.expected}
+    shown = [f"{name} {quantity(value, finding.unit)}" for name, value in figures.items() if value is not None]
+    if shown:
+        yield paint(f"        {', '.join(shown)}", "dim")
     if finding.effect is not None:
         effect = finding.effect
         moves = f"from {quantity(effect.stated)} to {quantity(effect.repaired)}"
