@@ -1,0 +1,307 @@
+"""From the present values to the equity value: enterprise value, signs and identity of the bridge."""
+
+from __future__ import annotations
+
+import re
+
+from xlcheck.cells import CellRef, Tolerance
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks import claims, live, valuation
+from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.sheet import row_label
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, LocatedSeries, Roles
+
+
+def money(
+    message: str, cell: CellRef | None, found: float | None, expected: float | None, tolerance: Tolerance | None = None
+) -> Finding:
+    """Return a finding in money of the sheet."""
+    return Finding(message=message, cell=cell, found=found, expected=expected, unit="money", tolerance=tolerance)
+
+
+@check(
+    "bridge.enterprise-value",
+    consequence_of=("fatal.terminal-not-discounted", "terminal.discounted-once", "discount.pv-sum"),
+)
+def enterprise_value(
+    enterprise_value: Located,
+    sum_pv_fcff: Located | None,
+    pv_fcff: LocatedSeries | None,
+    pv_terminal_value: Located | None,
+    terminal_value: Located | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Enterprise value is the sum of the present values of all flows and of the terminal value.
+
+    What it holds:
+        EV = Σ PV(flows) + PV(terminal value), each counted once.
+    Why it matters:
+        A missing year or an undiscounted terminal value goes straight into the value per share.
+    Accepted conventions:
+        A cell for the sum or a SUM inside; an average of two methods; EV by NPV or XNPV; items of the balance sheet
+        added in the same formula; no terminal value (finite life).
+    Example:
+        ``=B14+B15`` adds the terminal value of 2,518 instead of its present value of 1,637.
+    How to fix:
+        Add the sum of present values and the *present* value of the terminal value.
+    Units and tolerance:
+        Money of the sheet; 1e-6 of the largest term, plus the rounding of ROUND formulas.
+    Source:
+        CFA Level II, free cash flow valuation; Koller et al., Valuation, ch. 8.
+    """
+    stated, where = enterprise_value.value, enterprise_value.cell
+    total = _sum_of(sum_pv_fcff, pv_fcff)
+    present = pv_terminal_value.value if pv_terminal_value is not None else None
+    if stated is None or where is None:
+        yield NotApplicable(reason="the enterprise value lives only inside another formula")
+        return
+    tolerance = Tolerance(absolute=rounding_of(recalc, where))
+    if total is not None and present is not None:
+        if tolerance.allows(stated, total + present, max(abs(total), abs(present))):
+            yield from _all_years(where, stated, roles, recalc, graph)
+            return
+        if terminal_value is not None and terminal_value.value is not None:
+            wrong = total + terminal_value.value
+            if tolerance.allows(stated, wrong) and not valuation.close(terminal_value.value, present, 1e-6):
+                message = f"{where} adds the terminal value itself, not its present value"
+                yield money(message, where, stated, total + present, tolerance)
+                return
+        if tolerance.allows(stated, total, max(abs(total), abs(present))):
+            yield money(f"{where} leaves the terminal value out", where, stated, total + present, tolerance)
+            return
+    yield from _all_years(where, stated, roles, recalc, graph, sure=False)
+
+
+def _sum_of(total: Located | None, present: LocatedSeries | None) -> float | None:
+    if total is not None and total.value is not None:
+        return total.value
+    if present is None or None in present.values:
+        return None
+    return sum(value for value in present.values if value is not None)
+
+
+def _all_years(
+    where: CellRef, stated: float, roles: Roles, recalc: Recalc, graph: Graph, *, sure: bool = True
+) -> Outcomes:
+    """Judge by the live model: every flow and the terminal value move the enterprise value."""
+    flows = valuation.flows_of(roles)
+    weighed = valuation.weights(roles, recalc, graph)
+    if flows is None or weighed is None or weighed.output != where:
+        yield from () if sure else (Unverifiable(reason=f"the parts of {where} are not all bound"),)
+        return
+    factors = valuation.factors_of(roles, recalc, graph)
+    last = len(flows.cells) - 1
+    missing = 0.0
+    for index, weight in enumerate(weighed.flows):
+        if weight is not None and abs(weight) < 1e-9 and not (index == last and not weighed.last_is_clean):
+            factor = factors[0][index] if factors is not None else None
+            missing += (flows.values[index] or 0.0) * (factor or 0.0)
+            message = f"{where} leaves out the present value of the flow {flows.cells[index]}"
+            yield money(message, where, stated, stated + missing if missing else None)
+    if missing:
+        return
+    dead = [cell for cell, weight in weighed.terminals if weight is not None and abs(weight) < 1e-9]
+    if weighed.terminals and len(dead) == len(weighed.terminals):
+        yield money(f"{where} does not move with the terminal value {dead[0]}", where, stated, None)
+    elif not sure:
+        yield Fits(convention="every flow and the terminal value move the enterprise value by their weight")
+
+
+@check("bridge.signs")
+def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
+    """Cash and investments raise the equity value; debt and the other claims lower it.
+
+    What it holds:
+        In the live model, each bound bridge item moves the equity in its own direction, whatever its own sign.
+    Why it matters:
+        A flipped sign counts twice: a net debt of 250 added instead of deducted is an error of 500.
+    Accepted conventions:
+        Claims entered as negatives and added; net debt deducted, or negative for net cash; negative minorities.
+    Example:
+        ``=E55-K25-I7`` deducts the cash in I7.
+    How to fix:
+        Add cash and investments, deduct debt, leases, minorities, preferred equity and pension deficits.
+    Units and tolerance:
+        Money of the sheet; direction only.
+    Source:
+        Koller et al., Valuation, ch. 16; Damodaran, Investment Valuation, ch. 16.
+    """
+    if equity_value.cell is None or equity_value.value is None:
+        yield NotApplicable(reason="the equity value lives only inside another formula")
+        return
+    acting = claims.items(roles, recalc, graph)
+    if not acting:
+        yield from _net_only(roles, recalc, graph)
+        return
+    entered = any(item.natural < 0 and item.slope > 0 for item in acting if item.role in claims.CLAIMS)
+    for item in acting:
+        double = item.role in claims.CLAIMS and item.natural < 0 and item.amount > 0
+        if item.wrong or (double and entered and item.role not in claims.MAY_BE_NEGATIVE):
+            yield _turned(item, equity_value)
+
+
+def _net_only(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
+    net = roles.get("net_debt")
+    equity = roles["equity_value"].cell
+    if net is None or net.cell is None or not net.value or equity is None:
+        yield NotApplicable(reason="no bridge item is bound")
+        return
+    acting = claims.acting_cell(net.cell, equity, claims.held_operations(roles, recalc), recalc, graph)
+    if acting is None:
+        yield NotApplicable(reason="the net debt does not move the equity value")
+    else:
+        yield Fits(convention="net debt deducted" if acting[1] * net.value < 0 else "net cash added")
+
+
+def _turned(item: claims.Item, equity: Located) -> Finding:
+    name = item.role.replace("_", " ")
+    if item.role in claims.ASSETS:
+        how = "lowers the equity value: it must be added"
+    else:
+        how = "raises the equity value: it must be deducted"
+    if item.wholesale:
+        message = f"{item.cell} ({name}, {item.value:.6g}) {how}"
+        return money(message, item.cell, item.value, -item.value)
+    message = f"{name} of {abs(item.value):.6g} ({item.cell}) {how}"
+    stated = equity.value or 0.0
+    return money(message, equity.cell, stated, stated - 2 * item.amount)
+
+
+@check("bridge.equity-identity", consequence_of=("bridge.signs", "bridge.net-debt"))
+def equity_identity(
+    equity_value: Located | None,
+    enterprise_value: Located | None,
+    value_per_share: Located | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Equity value is enterprise value less debt and other claims plus cash and other assets.
+
+    What it holds:
+        Equity moves one for one with enterprise value, and every item shown between the two is in it with its sign.
+    Why it matters:
+        Enterprise value divided by shares ignores what is owed before shareholders are paid.
+    Accepted conventions:
+        Net debt in one cell; claims entered as negatives; cash in working capital; a typed amount inside the formula;
+        flows to equity that need no bridge.
+    Example:
+        ``=SUM(B8:F8,B10)/613.3``: the present values over the shares, although debt of 21,206 stands in the WACC.
+    How to fix:
+        Deduct net debt and other claims at the valuation date from the enterprise value.
+    Units and tolerance:
+        Money of the sheet; 1e-6 of the largest term.
+    Source:
+        Koller et al., Valuation, ch. 16; CFA Level II, free cash flow valuation.
+    """
+    if "fcff" not in roles.series and "fcfe" in roles.series:
+        yield NotApplicable(reason="flows to equity need no bridge")
+        return
+    if equity_value is None or equity_value.value is None:
+        yield from _without_equity(value_per_share, roles, recalc, graph)
+        return
+    if enterprise_value is None or enterprise_value.value is None or equity_value.cell is None:
+        yield NotApplicable(reason="no enterprise value is bound beside the equity value")
+        return
+    wrong = [item for item in claims.items(roles, recalc, graph) if item.wrong]
+    dropped = claims.forgotten(roles, graph)
+    stated, where = equity_value.value, equity_value.cell
+    if wrong:
+        expected = stated - sum(2 * item.amount for item in wrong)
+        names = ", ".join(item.role.replace("_", " ") for item in wrong)
+        yield money(f"{where} takes {names} with the wrong sign", where, stated, expected)
+    elif dropped and not _adds_up(stated, enterprise_value.value, roles):
+        for role, located in dropped:
+            amount = abs(located.value or 0.0) * (1 if role in claims.ASSETS else -1)
+            message = f"{where} leaves out {role.replace('_', ' ')} of {abs(amount):.6g} ({located.cell})"
+            yield money(message, where, stated, stated + amount)
+    else:
+        yield from _one_for_one(equity_value, enterprise_value, roles, recalc)
+
+
+def _adds_up(stated: float, value: float, roles: Roles) -> bool:
+    """Say whether the bound items add up to the stated equity, each with its usual sign."""
+    net = roles.get("net_debt")
+    options = [value - net.value, value + net.value] if net is not None and net.value is not None else []
+    total = value
+    for role in (*claims.ASSETS, *claims.CLAIMS):
+        located = roles.get(role)
+        if located is not None and located.value is not None:
+            total += abs(located.value) * (1 if role in claims.ASSETS else -1)
+    return any(Tolerance().allows(stated, option, abs(value)) for option in (*options, total))
+
+
+def _one_for_one(equity: Located, enterprise: Located, roles: Roles, recalc: Recalc) -> Outcomes:
+    if equity.cell is None or enterprise.cell is None or equity.value is None or enterprise.value is None:
+        return
+    if equity.cell == enterprise.cell:
+        yield NotApplicable(reason="enterprise and equity value are one cell")
+        return
+    slope = live.derivative(recalc, equity.cell, enterprise.cell)
+    if slope is None or abs(slope) < 1e-9:
+        if not _adds_up(equity.value, enterprise.value, roles):
+            yield Unverifiable(reason=f"{equity.cell} does not read {enterprise.cell}")
+        return
+    if not valuation.close(slope, 1.0, 1e-4) and not _adds_up(equity.value, enterprise.value, roles):
+        yield Unverifiable(reason=f"{equity.cell} moves by {slope:.4g} for one unit of enterprise value")
+        return
+    debt = roles.get("debt")
+    if valuation.close(equity.value, enterprise.value) and debt is not None and debt.value:
+        message = f"{equity.cell} equals the enterprise value although there is debt of {abs(debt.value):.6g}"
+        yield money(message, equity.cell, equity.value, None)
+        return
+    yield Fits(convention="enterprise value less claims plus assets")
+
+
+_DEBT_WORDS = re.compile(r"\b(debt|borrowings?|loans?)\b|借款|负债|債|债务|schulden", re.I)
+
+
+def _without_equity(value_per_share: Located | None, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
+    """Judge a value per share without an equity value: enterprise value over shares, or a bridge inside one formula."""
+    shares, total = roles.get("shares"), _sum_of(roles.get("sum_pv_fcff"), roles.series.get("pv_fcff"))
+    present = roles.get("pv_terminal_value")
+    if value_per_share is None or value_per_share.cell is None or shares is None or not shares.value:
+        yield NotApplicable(reason="no equity value and no value per share is bound")
+        return
+    if total is None or present is None or present.value is None or value_per_share.value is None:
+        yield NotApplicable(reason="the bridge stands inside the formula of the value per share")
+        return
+    claimed = value_per_share.value * shares.value
+    if not valuation.close(claimed, total + present.value):
+        yield NotApplicable(reason="the bridge stands inside the formula of the value per share")
+        return
+    debt = _debt_in_the_rate(roles, recalc, graph)
+    if debt is None:
+        yield Unverifiable(reason="enterprise value is divided by the shares; no debt is known to be left out")
+        return
+    cell, amount = debt
+    message = (
+        f"{value_per_share.cell} divides the enterprise value by the shares; debt of {amount:.6g} ({cell}) is owed"
+    )
+    expected = (claimed - amount) / shares.value
+    yield Finding(
+        message=message,
+        cell=value_per_share.cell,
+        found=value_per_share.value,
+        expected=expected,
+        unit="per share",
+    )
+
+
+def _debt_in_the_rate(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[CellRef, float] | None:
+    debt = roles.get("debt")
+    if debt is not None and debt.value and debt.cell is not None:
+        return debt.cell, abs(debt.value)
+    wacc = roles.get("wacc")
+    if wacc is None or wacc.cell is None:
+        return None
+    for cell in graph.precedents(graph.pure_link(wacc.cell)):
+        amount = recalc.number(cell)
+        label = row_label(recalc, cell)
+        if amount is not None and amount > 10 and _DEBT_WORDS.search(label) and "cost" not in label.casefold():
+            return cell, amount
+    return None

@@ -1,0 +1,205 @@
+"""From the equity value to the value per share, and its comparison with the price."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from xlcheck.cells import CellRef, Tolerance
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.sheet import row_label
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, Roles
+
+
+@check("bridge.per-share", consequence_of=("fatal.unit-mix", "fatal.share-count", "fatal.currency-mix"))
+def per_share(
+    value_per_share: Located,
+    equity_value: Located,
+    shares: Located,
+    current_price: Located | None,
+    upside: Located | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Value per share is equity value over the share count, in one unit, per the share that the price is for.
+
+    What it holds:
+        value per share × shares = equity value × a power of ten that the declared units explain, or × a stated
+        exchange rate or ADS ratio.
+    Why it matters:
+        Equity in millions over shares in thousands is wrong by a thousand.
+    Accepted conventions:
+        A scale factor inside the formula; a currency conversion with its rate in a cell; shares per ADS.
+    Example:
+        1,906 million over 80,000 thousand shares shown as 0.0238 instead of 23.82.
+    How to fix:
+        Bring equity and shares to the same unit, and multiply by the deposit ratio before comparing with an ADS price.
+    Units and tolerance:
+        Currency per share; 1e-6, plus the rounding of a ROUND formula.
+    Source:
+        CFA Level II, free cash flow valuation.
+    """
+    value, equity, count = value_per_share.value, equity_value.value, shares.value
+    if value is None or not equity or not count:
+        yield NotApplicable(reason="equity value or shares are zero or empty")
+        return
+    ratio = value * count / equity
+    rounding = rounding_of(recalc, value_per_share.cell)
+    near = max(1e-6, rounding / abs(value) if value else 0.0)
+    power = _power_of_ten(ratio, near)
+    if power is None:
+        yield from _unscaled(ratio, near, value_per_share, equity_value, shares, roles, recalc, graph)
+        return
+    declared = _declared_power(equity_value, shares)
+    if declared is not None and declared != power:
+        expected = equity / count * 10.0**declared
+        message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
+        yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+        return
+    yield from _deposit_ratio(value_per_share, current_price, upside, recalc, graph)
+    yield Fits(convention="equity over shares" if power == 0 else f"equity over shares, factor 1e{power}")
+
+
+def _power_of_ten(ratio: float, near: float) -> int | None:
+    if ratio <= 0:
+        return None
+    power = round(math.log10(ratio))
+    return power if abs(ratio / 10.0**power - 1) <= near and abs(power) <= 10 else None
+
+
+def _declared_power(equity: Located, shares: Located) -> int | None:
+    """Return the power of ten that the declared units call for; None where one of them is not declared."""
+    if equity.factor == 1 or shares.factor == 1:
+        units = shares.factor == 1 and shares.value is not None and shares.value * equity.factor >= 1e12
+        return round(math.log10(equity.factor)) if units and equity.factor > 1 else None
+    return round(math.log10(equity.factor / shares.factor))
+
+
+def _unscaled(
+    ratio: float,
+    near: float,
+    value: Located,
+    equity: Located,
+    shares: Located,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    enterprise = roles.get("enterprise_value")
+    whole = enterprise.value if enterprise is not None else None
+    if whole and value.value is not None and shares.value:
+        claimed = value.value * shares.value / whole
+        if _power_of_ten(claimed, near) is not None:
+            expected = (equity.value or 0.0) / shares.value
+            message = f"{value.cell} divides the enterprise value, not the equity value, by the shares"
+            yield Finding(message=message, cell=value.cell, found=value.value, expected=expected, unit="per share")
+            return
+    for cell in _conversion_cells(value, graph):
+        rate = recalc.number(cell) or 0.0
+        if rate > 0 and any(_power_of_ten(option, near) is not None for option in (ratio / rate, ratio * rate)):
+            yield Fits(convention=f"equity over shares, converted with {cell}")
+            return
+    yield Unverifiable(reason=f"value per share × shares is {ratio:.6g} times the equity value")
+
+
+def _conversion_cells(value: Located, graph: Graph) -> list[CellRef]:
+    """Return the cells besides equity and shares that the value per share reads, two steps up."""
+    if value.cell is None:
+        return []
+    near = list(graph.precedents(value.cell))
+    return [*near, *(cell for one in near for cell in graph.precedents(one))][:40]
+
+
+_DEPOSIT = re.compile(r"\bAD[SR]s?\b|depositary|存托", re.I)
+
+
+def _deposit_ratio(
+    value: Located, price: Located | None, upside: Located | None, recalc: Recalc, graph: Graph
+) -> Outcomes:
+    """Find a price per ADS set against a value per ordinary share although the ratio is stated."""
+    if price is None or price.cell is None or upside is None or upside.cell is None or value.cell is None:
+        return
+    if not _DEPOSIT.search(row_label(recalc, price.cell)) or _DEPOSIT.search(row_label(recalc, value.cell)):
+        return
+    above = graph.ancestors([upside.cell])
+    sheet = recalc.book.sheet(price.cell.sheet)
+    for held in sheet.cells.values() if sheet else ():
+        ratio = recalc.number(held.ref)
+        if ratio is None or ratio <= 1 or held.ref in above or not _DEPOSIT.search(row_label(recalc, held.ref)):
+            continue
+        if "per" in row_label(recalc, held.ref).casefold() and held.ref != price.cell and value.value and price.value:
+            found, expected = recalc.number(upside.cell), value.value * ratio / price.value - 1
+            message = f"{upside.cell} sets the value of one share against the price of an ADS of {ratio:g} shares"
+            yield Finding(message=message, cell=upside.cell, found=found, expected=expected, unit="rate")
+
+
+_UPSIDE = re.compile(r"upside|potential|expected return|上涨|上行|空间|升值|kurspotenzial|aufwärts", re.I)
+
+
+@check("bridge.upside", consequence_of=("fatal.currency-mix", "fatal.unit-mix"))
+def upside(
+    upside: Located,
+    value_per_share: Located,
+    current_price: Located,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """The upside compares the value per share with the price, the right way round for its label.
+
+    What it holds:
+        upside = value/price - 1; under other labels price/value, value/price, their differences and discounts.
+    Why it matters:
+        Price over value turns an undervalued share into an overvalued one.
+    Accepted conventions:
+        value/price - 1, price/value - 1, 1 - price/value, the plain ratios and differences, a conversion of currency.
+    Example:
+        "Upside" ``=price/value-1`` shows -20 % where the share is worth 25 % more than it costs.
+    How to fix:
+        ``=value per share/price-1``.
+    Units and tolerance:
+        A decimal rate; 1e-6.
+    Source:
+        CFA Level I, equity valuation.
+    """
+    found, value, price = upside.value, value_per_share.value, current_price.value
+    if found is None or not value or not price or upside.cell is None:
+        yield NotApplicable(reason="value or price is zero or empty")
+        return
+    found = found * upside.factor
+    rates = [1.0, *(rate for cell in graph.precedents(upside.cell) if (rate := recalc.number(cell)))]
+    tolerance = Tolerance(relative=1e-6, absolute=1e-6 + rounding_of(recalc, upside.cell))
+    means_upside = bool(_UPSIDE.search(row_label(recalc, upside.cell)))
+    for rate in (option for one in rates for option in (one, 1 / one)):
+        for name, expected in _comparisons(value * rate, price):
+            if tolerance.allows(found, expected):
+                if means_upside and name == "price/value - 1" and not tolerance.allows(expected, value / price - 1):
+                    message = f"{upside.cell} shows price over value less 1; its label calls for value over price"
+                    yield Finding(
+                        message=message, cell=upside.cell, found=found, expected=value / price - 1, unit="rate"
+                    )
+                else:
+                    yield Fits(convention=name)
+                return
+    above = graph.ancestors([upside.cell])
+    if value_per_share.cell not in above:
+        yield Unverifiable(reason=f"{upside.cell} does not read the value per share")
+        return
+    message = f"{upside.cell} is {found:.4g}; value over price less 1 is {value / price - 1:.4g}"
+    yield Finding(message=message, cell=upside.cell, found=found, expected=value / price - 1, unit="rate")
+
+
+def _comparisons(value: float, price: float) -> list[tuple[str, float]]:
+    return [
+        ("value/price - 1", value / price - 1),
+        ("value/price", value / price),
+        ("value - price", value - price),
+        ("1 - price/value", 1 - price / value),
+        ("1 - value/price", 1 - value / price),
+        ("price/value", price / value),
+        ("price - value", price - value),
+        ("price/value - 1", price / value - 1),
+    ]

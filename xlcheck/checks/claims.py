@@ -1,0 +1,164 @@
+"""The bridge from enterprise value to equity value, read from the live model: what each cell adds to the equity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef, Scalar
+from xlcheck.checks import live, valuation
+from xlcheck.formula import Binary, Node, Range, Ref, Unary, parse, terms
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, Roles
+
+ASSETS = ("cash", "investments")
+"""Bridge roles that add to the equity."""
+CLAIMS = ("debt", "lease_liabilities", "minority_interest", "preferred_equity", "pension_deficit")
+"""Bridge roles that are deducted."""
+MAY_BE_NEGATIVE = ("minority_interest", "pension_deficit")
+"""Claims that can be negative in truth: losses borne by minorities, a pension surplus."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A bridge role as it acts on the equity value."""
+
+    role: str
+    located: Located
+    cell: CellRef
+    """The cell that moves the equity: the bound one, its source, or a link to it."""
+    value: float
+    """As the cell shows it."""
+    slope: float
+    """d equity / d cell with the enterprise value held."""
+    natural: float
+    """The amount before any sign that formulas put in front of it: what the balance sheet shows."""
+    wholesale: bool
+    """True where the equity formula takes the cell in by a range, so that its sign is set in the cell itself."""
+
+    @property
+    def amount(self) -> float:
+        """What the item adds to the equity."""
+        return self.slope * self.value
+
+    @property
+    def wrong(self) -> bool:
+        """Say whether a positive amount acts in the wrong direction, or a negative one cannot be negative."""
+        adds = self.amount > 0
+        if self.role in ASSETS:
+            return not adds and self.natural > 0
+        return adds and self.natural > 0
+
+
+def items(roles: Roles, recalc: Recalc, graph: Graph) -> list[Item]:
+    """Return the bound bridge roles that move the equity value; nothing where no equity value is a cell."""
+    equity = _cell(roles.get("equity_value"))
+    if equity is None:
+        return []
+    held = held_operations(roles, recalc)
+    ranged = _ranged(equity, recalc)
+    found = []
+    for role in (*ASSETS, *CLAIMS):
+        located = roles.get(role)
+        if located is None or located.cell is None or located.value in (None, 0):
+            continue
+        acting = acting_cell(located.cell, equity, held, recalc, graph)
+        if acting is None:
+            continue
+        cell, slope = acting
+        value = recalc.number(cell) or 0.0
+        found.append(Item(role, located, cell, value, slope, _natural(cell, value, recalc), cell in ranged))
+    return found
+
+
+def _cell(located: Located | None) -> CellRef | None:
+    return located.cell if located is not None else None
+
+
+def held_operations(roles: Roles, recalc: Recalc) -> dict[CellRef, Scalar]:
+    """Return what is held while a bridge item is moved: the enterprise value, else flows and terminal value."""
+    value = _cell(roles.get("enterprise_value"))
+    if value is not None:
+        return live.values_of(recalc, [value])
+    flows = valuation.flows_of(roles)
+    cells = [*(flows.cells if flows else ()), _cell(roles.get("terminal_value")), _cell(roles.get("wacc"))]
+    return live.values_of(recalc, [cell for cell in cells if cell is not None])
+
+
+def acting_cell(
+    cell: CellRef, equity: CellRef, held: dict[CellRef, Scalar], recalc: Recalc, graph: Graph
+) -> tuple[CellRef, float] | None:
+    """Return the cell through which an item moves the equity, and d equity / d cell; None where none does."""
+    above = graph.ancestors([equity])
+    for candidate in dict.fromkeys((cell, graph.pure_link(cell), *sorted(valuation.links(graph, cell)))):
+        if candidate in above and candidate != equity and candidate not in held:
+            slope = live.derivative(recalc, equity, candidate, held)
+            if slope is not None and abs(slope) > 1e-9:
+                return candidate, slope
+    return None
+
+
+def formula_node(cell: CellRef, recalc: Recalc) -> Node | None:
+    """Return the formula of a cell as a tree, or None for a constant."""
+    held = recalc.book.get(cell)
+    if held is None or held.formula is None:
+        return None
+    return parse(held.formula, cell.sheet, recalc.book, cell)
+
+
+def _ranged(equity: CellRef, recalc: Recalc) -> frozenset[CellRef]:
+    node = formula_node(equity, recalc)
+    if node is None:
+        return frozenset()
+    areas = [term.range for _, term in terms(node) if isinstance(term, Range)]
+    return frozenset(cell for area in areas if area.size < 500 for cell in area.cells())
+
+
+def _natural(cell: CellRef, value: float, recalc: Recalc) -> float:
+    """Undo the minus signs on the way to the source: ``=-BS!B7`` showing -400 is an amount of 400."""
+    seen: set[CellRef] = set()
+    sign = 1.0
+    while cell not in seen:
+        seen.add(cell)
+        node = formula_node(cell, recalc)
+        if node is None:
+            break
+        parts = terms(node)
+        negative = bool(parts) and all(part < 0 for part, _ in parts)
+        sign = -sign if negative else sign
+        if len(parts) != 1 or not isinstance(parts[0][1], Ref):
+            break
+        cell = parts[0][1].cell
+    return sign * value
+
+
+def minus_signs(node: Node | None) -> bool:
+    """Say whether a formula subtracts anything."""
+    if isinstance(node, Binary):
+        return node.operator == "-" or minus_signs(node.left) or minus_signs(node.right)
+    return isinstance(node, Unary) and node.operator == "-"
+
+
+def forgotten(roles: Roles, graph: Graph) -> list[tuple[str, Located]]:
+    """Return bridge roles that stand between enterprise and equity value on their sheet but move neither of them."""
+    equity, value = _cell(roles.get("equity_value")), _cell(roles.get("enterprise_value"))
+    if equity is None or value is None or equity.sheet != value.sheet or equity == value:
+        return []
+    above = graph.ancestors([equity])
+    found = []
+    for role in (*ASSETS, *CLAIMS):
+        located = roles.get(role)
+        if located is None or located.cell is None or not located.value or not _between(located.cell, value, equity):
+            continue
+        same = valuation.links(graph, located.cell) | {graph.pure_link(located.cell)}
+        if not any(cell in above for cell in same):
+            found.append((role, located))
+    return found
+
+
+def _between(cell: CellRef, first: CellRef, last: CellRef) -> bool:
+    if cell.sheet != first.sheet:
+        return False
+    if first.column == last.column == cell.column:
+        return first.row < cell.row < last.row
+    return first.row == last.row == cell.row and first.column < cell.column < last.column

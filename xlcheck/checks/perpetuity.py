@@ -1,0 +1,156 @@
+"""Reading a perpetuity: which next flow, rate and growth make the terminal value that stands in a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef
+from xlcheck.checks import valuation
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to come by the terminal value."""
+
+    value: float
+    words: str
+    right: bool
+    """False for a known mistake."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a perpetuity is built from, in the sheet's money and in decimal rates."""
+
+    cell: CellRef
+    value: float
+    rate: float
+    growth: float
+    flows: tuple[float, ...]
+    factors: tuple[float | None, ...]
+    equity_rate: float | None
+    """Cost of equity where it is not the rate itself."""
+
+
+def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
+    """Return the formulas that divide by rate less growth: they read the growth and a rate, outside the flow rows."""
+    flows = valuation.flows_of(roles)
+    growth = valuation.readers(graph, roles.get("terminal_growth"))
+    rates = frozenset[CellRef]().union(
+        *(valuation.readers(graph, roles.get(role)) for role in ("wacc", "terminal_wacc", "cost_of_equity"))
+    )
+    below = graph.ancestors(flows.cells) if flows else frozenset()
+    held = roles.get("terminal_value")
+    taken = {
+        located.cell for role, located in roles.scalars.items() if role not in ("terminal_value", "pv_terminal_value")
+    }
+    series = {cell for line in roles.series.values() for cell in line.cells}
+    grid = {cell for line in roles.grids for cell in line.cells.cells()}
+    found = {cell for cell in growth & rates if cell not in below and cell not in taken and cell not in series}
+    found = {cell for cell in found if cell not in grid and recalc.number(cell) is not None}
+    if held is not None and held.cell is not None and held.cell not in found and held.value is not None:
+        above = graph.ancestors([held.cell])
+        if any(reader in above for reader in growth):
+            found.add(held.cell)
+    return sorted(found)
+
+
+def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> Inputs | None:
+    """Gather what the perpetuity in a cell is built from; None where rate, growth or flows are not known."""
+    flows, rate, growth = valuation.flows_of(roles), valuation.terminal_rate_of(roles), roles.get("terminal_growth")
+    value = recalc.number(cell)
+    if flows is None or rate is None or growth is None or value is None:
+        return None
+    if rate.amount is None or growth.amount is None or None in flows.values or rate.amount == growth.amount:
+        return None
+    read = valuation.factors_of(roles, recalc, graph)
+    ke = roles.get("cost_of_equity")
+    other = ke.amount if ke is not None and ke.amount is not None and ke.cell != rate.cell else None
+    factors = read[0] if read is not None else (None,) * len(flows.cells)
+    return Inputs(cell, value, rate.amount, growth.amount, _numbers(flows.values), factors, other)
+
+
+def _numbers(values: tuple[float | None, ...]) -> tuple[float, ...]:
+    return tuple(value for value in values if value is not None)
+
+
+def readings(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Reading]:
+    """Yield the accepted readings, then the known mistakes."""
+    yield from _accepted(given, roles, recalc, graph)
+    yield from _mistakes(given, roles)
+
+
+def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Reading]:
+    spread, last, growth = given.rate - given.growth, given.flows[-1], given.growth
+    yield Reading(last * (1 + growth) / spread, "Gordon growth on the last flow, F·(1 + g)/(r - g)", right=True)
+    yield from _on_nopat(given, roles, recalc, graph)
+    factor = given.factors[-1]
+    if factor:
+        for half in (1.0, (1 + given.rate) ** -0.5):
+            present = last * (1 + growth) / spread * factor * half
+            yield Reading(present, "Gordon growth, stated as a present value", right=True)
+    for cell in _normalised(given, roles, graph):
+        base = recalc.number(cell)
+        if base is not None:
+            yield Reading(base / spread, f"Gordon growth on the normalised flow {cell}", right=True)
+            if not valuation.close(base, last * (1 + growth)):
+                yield Reading(base * (1 + growth) / spread, f"Gordon growth on {cell}·(1 + g)", right=True)
+    yield Reading(last / spread, "perpetuity on the last flow taken as the next one, F/(r - g)", right=True)
+
+
+def _on_nopat(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Reading]:
+    nopat = roles.series.get("nopat")
+    if nopat is None or not nopat.values or nopat.values[-1] is None:
+        return
+    following = nopat.values[-1] * (1 + given.growth)
+    yield Reading(following / given.rate, "convergence formula NOPAT/WACC (no value in growth)", right=True)
+    for cell in graph.precedents(given.cell):
+        ronic = recalc.number(cell)
+        if ronic is not None and 0.01 < ronic < 2:
+            value = following * (1 - given.growth / ronic) / (given.rate - given.growth)
+            yield Reading(value, f"value driver NOPAT·(1 - g/RONIC)/(WACC - g), RONIC {cell}", right=True)
+            plain = following * (1 - ronic) / (given.rate - given.growth)
+            yield Reading(plain, f"NOPAT·(1 - reinvestment rate {cell})/(WACC - g)", right=True)
+
+
+def _normalised(given: Inputs, roles: Roles, graph: Graph) -> Iterator[CellRef]:
+    """Yield what the perpetuity reads directly and may be a flow: no bound rate, factor, other year or other line."""
+    named = {located.cell for located in roles.scalars.values()}
+    lines = {cell for role, line in roles.series.items() for cell in line.cells if role not in ("fcff", "fcfe")}
+    flows = valuation.flows_of(roles)
+    years = set(flows.cells[:-1]) if flows else set()
+    for cell in graph.precedents(given.cell):
+        if cell not in named and cell not in lines and cell not in years:
+            yield cell
+
+
+def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
+    spread, last, growth, rate = given.rate - given.growth, given.flows[-1], given.growth, given.rate
+    grown = last * (1 + growth)
+    factor = given.factors[-1]
+    if factor:
+        yield Reading(grown * factor / spread, "it is built on the discounted flow of the last year", right=False)
+        yield Reading(last * factor / spread, "it is built on the discounted flow of the last year", right=False)
+    if given.equity_rate is not None and given.equity_rate > growth:
+        name = "it is capitalised at the cost of equity, the flows are discounted at the WACC"
+        yield Reading(grown / (given.equity_rate - growth), name, right=False)
+        yield Reading(last / (given.equity_rate - growth), name, right=False)
+    yield Reading(grown / rate - growth, "brackets are missing: F·(1 + g)/r - g", right=False)
+    yield Reading(last * (1 + growth / spread), "brackets are missing around 1 + g", right=False)
+    if rate + growth:
+        yield Reading(grown / (rate + growth), "the denominator adds growth instead of subtracting it", right=False)
+    yield Reading(grown / rate, "the denominator leaves the growth out", right=False)
+    if growth:
+        yield Reading(last / (1 + growth) / spread, "the flow is divided by 1 + g instead of multiplied", right=False)
+        yield Reading(grown * (1 + growth) / spread, "the flow is grown twice", right=False)
+    for back, flow in enumerate(reversed(given.flows[:-1]), start=1):
+        yield Reading(flow * (1 + growth) / spread, f"it stands on the flow {back} years before the last", right=False)
+    for role in ("nopat", "ebit", "ebitda", "revenue"):
+        line = roles.series.get(role)
+        if line is not None and line.values and line.values[-1] is not None:
+            name = f"it capitalises {role.upper() if role != 'revenue' else role}, not the free cash flow"
+            yield Reading(line.values[-1] * (1 + growth) / spread, name, right=False)

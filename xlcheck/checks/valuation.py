@@ -1,0 +1,241 @@
+"""How the live model weighs its flows and its terminal value: read by moving them, not from labels.
+
+`output` is the cell in which the valuation adds up (enterprise value, else equity value, else value per share).
+A flow's weight is d output / d flow with the other flows and the terminal value held: its discount factor, whether
+it stands in a factor row, an NPV, an XNPV or one long formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from xlcheck import dcf
+from xlcheck.cells import CellRef, Scalar
+from xlcheck.checks import live
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, LocatedSeries, Roles
+
+SAME = 1e-6
+"""Relative distance within which a derivative or a value counts as the same."""
+
+
+def close(found: float, expected: float, relative: float = SAME) -> bool:
+    """Say whether two numbers agree relative to the larger one."""
+    return abs(found - expected) <= relative * max(abs(found), abs(expected), 1e-12)
+
+
+def flows_of(roles: Roles) -> LocatedSeries | None:
+    """Return the series that is discounted: flows to the firm, else flows to equity."""
+    return roles.series.get("fcff") or roles.series.get("fcfe")
+
+
+def rate_of(roles: Roles) -> Located | None:
+    """Return the rate that the flows belong to: WACC, or the cost of equity where only equity flows are bound."""
+    if "fcff" not in roles.series and "fcfe" in roles.series:
+        return roles.get("cost_of_equity") or roles.get("wacc")
+    return roles.get("wacc")
+
+
+def terminal_rate_of(roles: Roles) -> Located | None:
+    """Return the rate inside the terminal value: the terminal WACC where there is one."""
+    return roles.get("terminal_wacc") or rate_of(roles)
+
+
+def output_of(roles: Roles, graph: Graph, flows: LocatedSeries) -> CellRef | None:
+    """Return the first of EV, equity value, value per share that is a cell and depends on the flows."""
+    for role in ("enterprise_value", "equity_value", "value_per_share"):
+        located = roles.get(role)
+        if located is not None and located.cell is not None and reaches(graph, flows.cells, located.cell):
+            return located.cell
+    return None
+
+
+def reaches(graph: Graph, sources: Sequence[CellRef], target: CellRef) -> bool:
+    """Say whether the target depends on any of the sources."""
+    above = graph.ancestors([target])
+    return any(source in above for source in sources)
+
+
+def links(graph: Graph, cell: CellRef) -> frozenset[CellRef]:
+    """Return the cell and every plain link that repeats it."""
+    found, fresh = {cell}, [cell]
+    while fresh:
+        for reader in graph.dependents(fresh.pop()):
+            if reader not in found and graph.pure_link(reader) == graph.pure_link(cell):
+                found.add(reader)
+                fresh.append(reader)
+    return frozenset(found)
+
+
+def readers(graph: Graph, located: Located | None) -> frozenset[CellRef]:
+    """Return the formula cells that read a role's cell, its source or a plain link to it, links themselves left out."""
+    if located is None or located.cell is None:
+        return frozenset()
+    same = links(graph, graph.pure_link(located.cell))
+    return frozenset(reader for cell in same for reader in graph.dependents(cell)) - same
+
+
+def terminal_cells(roles: Roles, graph: Graph, output: CellRef, flows: LocatedSeries) -> tuple[CellRef, ...]:
+    """Return the cells that hold a terminal value feeding the output, latest in the chain.
+
+    The bound role comes first; else the formulas that read the terminal growth or the exit multiple and feed the
+    output but no flow; else the bound present value of the terminal value.
+    """
+    above = graph.ancestors([output])
+    bound = roles.get("terminal_value")
+    if bound is not None and bound.cell in above and bound.cell is not None and bound.cell != output:
+        return (bound.cell,)
+    below_flows = graph.ancestors(flows.cells)
+    reading = readers(graph, roles.get("terminal_growth")) | readers(graph, roles.get("exit_multiple"))
+    found = [cell for cell in reading if cell in above and cell not in below_flows and cell != output]
+    last = [cell for cell in found if not any(cell in graph.ancestors([other]) for other in found if other != cell)]
+    if last and len(last) <= 3:  # more readers than methods: growth is used in a row of years
+        return tuple(sorted(last))
+    present = roles.get("pv_terminal_value")
+    if present is not None and present.cell is not None and present.cell in above:
+        return (present.cell,)
+    return ()
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What one unit of each flow and of each terminal value adds to the output."""
+
+    output: CellRef
+    flows: tuple[float | None, ...]
+    terminals: tuple[tuple[CellRef, float | None], ...]
+
+    @property
+    def last_is_clean(self) -> bool:
+        """False where the terminal value stands in no cell of its own, so that the last weight holds it too."""
+        return bool(self.terminals)
+
+
+def weights(roles: Roles, recalc: Recalc, graph: Graph) -> Weights | None:
+    """Measure the weights on the live model; None where there is no output or no flow to move."""
+    flows = flows_of(roles)
+    output = output_of(roles, graph, flows) if flows else None
+    if flows is None or output is None:
+        return None
+    terminals = terminal_cells(roles, graph, output, flows)
+    held = live.values_of(recalc, (*flows.cells, *terminals))
+    numbers = [abs(value) for value in flows.values if value]
+    if not numbers:
+        return None
+    step = median(numbers)
+    base = recalc.number(output)
+    flow_weights = tuple(_weight(recalc, output, cell, held, step, base) for cell in flows.cells)
+    terminal_weights = tuple((cell, _weight(recalc, output, cell, held, step, base)) for cell in terminals)
+    return Weights(output, flow_weights, terminal_weights)
+
+
+def _weight(
+    recalc: Recalc, output: CellRef, cell: CellRef, held: dict[CellRef, Scalar], step: float, base: float | None
+) -> float | None:
+    value = recalc.number(cell)
+    if value is None or base is None:
+        return None
+    moved = live.run(recalc, {**held, cell: value + step}, [output])[output]
+    return None if moved is None else (moved - base) / step
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """Years that each flow is discounted by, and where they were read."""
+
+    values: tuple[float | None, ...]
+    cells: tuple[CellRef, ...]
+    """The cells to name in a finding: the factor row, else the present values, else the flows."""
+    source: str
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The exponents, if every one is known, else ()."""
+        return tuple(value for value in self.values if value is not None) if None not in self.values else ()
+
+
+def exponents(roles: Roles, recalc: Recalc, graph: Graph) -> Exponents | None:
+    """Read the exponents at the bound rate from the factor row, else from PV over flow, else from the live model."""
+    flows, rate = flows_of(roles), rate_of(roles)
+    if flows is None or rate is None or not rate.amount or rate.amount <= -1:
+        return None
+    factors = factors_of(roles, recalc, graph)
+    if factors is None:
+        return None
+    values, cells, source = factors
+    found = tuple(None if value is None else dcf.exponent_of(value, rate.amount) for value in values)
+    return Exponents(found, cells, source)
+
+
+def factors_of(
+    roles: Roles, recalc: Recalc, graph: Graph
+) -> tuple[tuple[float | None, ...], tuple[CellRef, ...], str] | None:
+    """Return the discount factors of the flows, the cells they stand in, and how they were read."""
+    flows = flows_of(roles)
+    if flows is None:
+        return None
+    row, present = roles.series.get("discount_factor"), roles.series.get("pv_fcff")
+    if row is not None and len(row.cells) == len(flows.cells):
+        return tuple(_as_factor(value) for value in row.values), row.cells, "factor row"
+    if present is not None and len(present.cells) == len(flows.cells):
+        ratios = tuple(_ratio(pv, flow) for pv, flow in zip(present.values, flows.values, strict=True))
+        if all(ratio is not None and 0 < ratio < 3 for ratio in ratios):
+            return ratios, present.cells, "present values over flows"
+    weighed = weights(roles, recalc, graph)
+    if weighed is None:
+        return None
+    last = weighed.flows if weighed.last_is_clean else (*weighed.flows[:-1], None)
+    return last, flows.cells, "the live model"
+
+
+def _as_factor(value: float | None) -> float | None:
+    """Return a factor; a row may hold the divisor (1 + r)^t instead."""
+    if value is None or value <= 0:
+        return None
+    return 1 / value if value > 1 else value
+
+
+def _ratio(present: float | None, flow: float | None) -> float | None:
+    return None if present is None or not flow else present / flow
+
+
+def method_of(cell: CellRef, roles: Roles, graph: Graph) -> str:
+    """Return ``multiple``, ``gordon``, ``both`` or ``unknown`` for a terminal value cell, by what it depends on."""
+    above = graph.ancestors([cell])
+    multiple, growth = (
+        any(reader in above for reader in readers(graph, roles.get(role)))
+        for role in ("exit_multiple", "terminal_growth")
+    )
+    if multiple and growth:
+        direct = graph.precedents(cell)
+        reads = [role for role in ("exit_multiple", "terminal_growth") if _reads(graph, direct, roles.get(role))]
+        return {"exit_multiple": "multiple", "terminal_growth": "gordon"}[reads[0]] if len(reads) == 1 else "both"
+    return "multiple" if multiple else "gordon" if growth else "unknown"
+
+
+def _reads(graph: Graph, direct: Sequence[CellRef], located: Located | None) -> bool:
+    if located is None or located.cell is None:
+        return False
+    source = graph.pure_link(located.cell)
+    return any(graph.pure_link(cell) == source for cell in direct)
+
+
+def path_cells(graph: Graph, start: CellRef, output: CellRef) -> list[CellRef]:
+    """Return the cells between start and output that depend on the one and feed the other, nearest first."""
+    above = graph.ancestors([output])
+    found: list[CellRef] = []
+    fresh, seen = [start], {start}
+    while fresh:
+        following = []
+        for cell in fresh:
+            for reader in graph.dependents(cell):
+                if reader in above and reader not in seen:
+                    seen.add(reader)
+                    found.append(reader)
+                    if reader != output:
+                        following.append(reader)
+        fresh = following
+    return found
