@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -60,26 +61,39 @@ def missing_sections(check: Check) -> list[str]:
 def check_page(check: Check) -> str:
     """Return the page of one check in Markdown."""
     parts = sections(check.doc)
-    lines = [f"### `{check.id}`", "", parts[""], "", f"*Severity:* {check.severity}. {_needs(check)}"]
+    lines = [f"### `{check.id}`", "", parts[""], "", f"*Severity:* {check.severity}. *Needs:* {_needs(check, '`')}"]
     if check.consequence_of:
-        causes = ", ".join(f"`{cause}`" for cause in check.consequence_of)
-        lines += ["", f"*Follows from:* {causes}; a failure that only follows is reported and not charged again."]
+        lines += ["", f"*Follows from:* {_listed(check.consequence_of, '`')}; {_NOT_AGAIN}"]
     for name in SECTIONS:
         if parts.get(name):
             lines += ["", f"**{name}.** {parts[name]}"]
     return "\n".join(lines) + "\n"
 
 
-def _needs(check: Check) -> str:
-    required = [f"`{role}`" for role, must in check.needs.items() if must]
-    optional = [f"`{role}`" for role, must in check.needs.items() if not must]
-    needs = f"*Needs:* {', '.join(required) or 'no particular role'}"
-    return needs + (f"; uses {', '.join(optional)} where found." if optional else ".")
-
-
 def check_text(check: Check) -> str:
-    """Return the page of one check for a terminal: the same text without Markdown marks."""
-    return re.sub(r"^#+ |\*\*|(?<!\w)\*(?=\w)|(?<=:)\*|``?", "", check_page(check), flags=re.MULTILINE)
+    """Return the page of one check for a terminal."""
+    parts = sections(check.doc)
+    lines = [check.id, parts[""], "", f"Severity: {check.severity}. Needs: {_needs(check, '')}"]
+    if check.consequence_of:
+        lines.append(f"Follows from: {_listed(check.consequence_of, '')}; {_NOT_AGAIN}")
+    for name in SECTIONS:
+        if parts.get(name):
+            lines += ["", name, textwrap.indent(parts[name].replace("``", ""), "  ")]
+    return "\n".join(lines) + "\n"
+
+
+_NOT_AGAIN = "a failure that only follows is reported and not charged again."
+
+
+def _needs(check: Check, mark: str) -> str:
+    required = [role for role, must in check.needs.items() if must]
+    optional = [role for role, must in check.needs.items() if not must]
+    needs = _listed(required, mark) or "no particular role"
+    return needs + (f"; uses {_listed(optional, mark)} where found." if optional else ".")
+
+
+def _listed(names: Iterable[str], mark: str) -> str:
+    return ", ".join(f"{mark}{name}{mark}" for name in names)
 
 
 def check_json(check: Check) -> dict[str, Any]:

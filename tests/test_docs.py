@@ -1,0 +1,108 @@
+"""The documents say what the program does: generated pages are compared, commands and verbs looked up."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import xlcheck.checks  # noqa: F401 - declares the checks
+from xlcheck import cli
+from xlcheck.checking import CHECKS, check
+from xlcheck.report.checkdocs import SECTIONS, check_page, check_text, checks_page, missing_sections, sections
+from xlcheck.roles import Located
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def invented():
+    """A check that exists for one test."""
+
+    def kiln_identity(wacc: Located, beta: Located | None):
+        """The kiln rate follows from its parts.
+
+        What it holds:
+            Rate = base + premium,
+              summed by hand.
+        Why it matters: It is the rate.
+        Example:
+        """
+        yield from ()
+
+    check("invented.kiln-identity", severity="warn", consequence_of=("wacc.capm",))(kiln_identity)
+    yield CHECKS["invented.kiln-identity"]
+    del CHECKS["invented.kiln-identity"]
+
+
+def test_docstring_is_split_at_the_fixed_headings(invented):
+    found = sections(invented.doc)
+    assert found[""] == "The kiln rate follows from its parts."
+    assert found["What it holds"] == "Rate = base + premium,\n  summed by hand."
+    assert found["Why it matters"] == "It is the rate."
+
+
+def test_missing_and_empty_sections_are_named(invented):
+    assert missing_sections(invented) == [
+        "Accepted conventions",
+        "Example",
+        "How to fix",
+        "Units and tolerance",
+        "Source",
+    ]
+
+
+def test_page_of_a_check_tells_what_it_needs(invented):
+    page = check_page(invented)
+    assert page.startswith("### `invented.kiln-identity`\n")
+    assert "*Severity:* warn. *Needs:* `wacc`; uses `beta` where found." in page
+    assert "*Follows from:* `wacc.capm`" in page
+
+
+def test_text_for_the_terminal_has_no_markdown_marks(invented):
+    shown = check_text(invented)
+    assert shown.startswith("invented.kiln-identity\n")
+    assert "Severity: warn. Needs: wacc; uses beta where found." in shown
+    assert "*" not in shown
+
+
+@pytest.mark.parametrize("check_id", sorted(CHECKS))
+def test_every_check_has_a_whole_page(check_id):
+    assert missing_sections(CHECKS[check_id]) == [], f"write the sections {SECTIONS} in its docstring"
+
+
+def test_committed_page_is_the_generated_one():
+    committed = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
+    assert committed == checks_page(CHECKS), "run python -m xlcheck.report.checkdocs"
+
+
+def verbs():
+    parser = cli._parser()
+    return next(action for action in parser._actions if action.dest == "verb").choices
+
+
+@pytest.mark.parametrize("verb", sorted(verbs()))
+def test_every_verb_is_in_the_readme(verb):
+    assert f"xlcheck {verb}" in README
+
+
+def test_readme_has_its_two_commands():
+    commands = [line for line in README.splitlines() if line.startswith("python3 -m venv")]
+    assert len(commands) == 2
+    assert commands[0].endswith("xlcheck demo")
+    assert "pytest" in commands[1]
+
+
+def test_continuous_integration_runs_the_readme_command():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"sed -n '/(.*?)/p' README\.md", script)[1]
+    (command,) = [line for line in README.splitlines() if re.match(pattern, line)]
+    assert shlex.split(command)[-3:] == ["pytest", "-n", "2"]
+
+
+def test_links_between_documents_lead_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
