@@ -117,7 +117,9 @@ def validate(
     try:
         return model.model_validate(document.data, context=dict(context or {}))
     except ValidationError as problem:
-        faults = [_fault(entry, model) for entry in problem.errors()]
+        # a misspelt key also leaves its right name missing: the misspelling is the fault to name
+        entries = sorted(problem.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
+        faults = [_fault(entry, model) for entry in entries]
         location, sentence = min(faults, key=lambda fault: document.line(fault[0]))
         raise error(f"{document.source}:{document.line(location)}: {show(location)}: {sentence}") from None
 

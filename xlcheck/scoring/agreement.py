@@ -19,7 +19,7 @@ from xlcheck.scoring.card import exact
 from xlcheck.verdicts import Verdict
 
 Level = Literal["nominal", "ordinal", "interval"]
-Value = str | int | bool
+Value = str | int
 
 
 class ItemAgreement(Frozen):
@@ -70,10 +70,12 @@ def agreement(verdicts: Iterable[Verdict], families: Mapping[str, str] | None = 
 
 
 def decision_of(verdict: Verdict) -> Value:
-    """Return the decision itself: pass or fail, a grade, or whether it is triggered."""
+    """Return the decision itself: ``pass``, ``fail``, a grade, ``triggered`` or ``not triggered``."""
     if verdict.grade is not None:
         return verdict.grade
-    return verdict.triggered if verdict.triggered is not None else verdict.verdict or ""
+    if verdict.triggered is not None:
+        return "triggered" if verdict.triggered else "not triggered"
+    return verdict.verdict or ""
 
 
 def _item(item: str, values: Mapping[str, Value]) -> ItemAgreement:

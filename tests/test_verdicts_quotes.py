@@ -1,0 +1,135 @@
+"""Quotes are looked up in what was handed in: twenty real ones are found, twenty others are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlcheck.errors import UsageError
+from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify
+from xlcheck.verdicts import Quote, Verdict
+
+HANDED_IN = Passages(
+    (
+        "Fleet capex of 1,250 thousand in 2026, then “steady” growth – at 2.5% a year.\n"
+        "Net debt falls to -310 by 2031;\n"
+        "the port's fee stays at 9.73 %. The order book 2025-2030 covers eleven hulls.",
+        "毛利率 提高至 ３５．５％，资本开支为12.5亿元。管理层预计“稳健增长”。",
+        "Der Umsatz steigt auf 1.250,5 Mio. EUR, die WACC beträgt 8,25 %.",
+        "| Beta | **1.15** |\n| Terminal growth | 2.0% |",
+        "=B5*(1+$C$2)",
+        "WACC 9.73% 9.41%",
+    ),
+    {"DCF!C40": 42.3512, "DCF!C41": 0.09731, "DCF!C42": -310.0},
+)
+REAL = [
+    ("Fleet capex of 1,250 thousand in 2026", "", "exact"),
+    ("Fleet capex of 1250 thousand", "", "normalised"),
+    ("Fleet capex of 1 250 thousand", "", "normalised"),
+    ("capex of 1’250 thousand in 2026", "", "normalised"),
+    ('then "steady" growth - at 2.5% a year', "", "normalised"),
+    ("then “steady” growth", "", "exact"),
+    ("by 2031; the port's fee", "", "normalised"),
+    ("the port’s fee stays at 9.73%", "", "normalised"),
+    ("falls to \u2212310 by 2031", "", "normalised"),
+    ("2025\u20132030 covers", "", "normalised"),
+    ("covers eleven hulls", "", "exact"),
+    ("毛利率提高至35.5%", "", "normalised"),
+    ("资本开支为12.5亿元", "", "exact"),
+    ("资本开支为１２．５亿元", "", "normalised"),
+    ("管理层预计「稳健增长」", "", "normalised"),
+    ("auf 1.250,5 Mio. EUR", "", "exact"),
+    ("auf 1250.5 Mio. EUR", "", "normalised"),
+    ("die WACC beträgt 8.25%", "", "normalised"),
+    ("Beta 1.15", "", "normalised"),
+    ("42.35", "DCF!C40", "normalised"),
+    ("9.73%", "'DCF'!$C$41", "exact"),
+    ("(310)", "DCF!C42", "normalised"),
+    ("=B5*(1+$C$2)", "DCF!C6", "exact"),
+]
+ALTERED = [
+    ("Fleet capex of 1,260 thousand in 2026", ""),
+    ("Fleet capex of 1,25", ""),
+    ("Fleet capex of 12,50 thousand", ""),
+    ("Fleet capex of 1,250 thousand in 2027", ""),
+    ("then “stable” growth", ""),
+    ("falls to 310 by 2031", ""),
+    ("310 by 2031", ""),
+    ("the port's fee stays at 9.7", ""),
+    ("毛利率提高至35.6%", ""),
+    ("资本开支为12.5万元", ""),
+    ("auf 1.250,6 Mio. EUR", ""),
+    ("Beta 1.5", ""),
+    ("42.36", "DCF!C40"),
+    ("42.35", "DCF!C41"),
+    ("310", "DCF!C42"),
+    ("=B6*(1+$C$2)", "DCF!C6"),
+    ("covers eleven hull", ""),
+]
+INVENTED = [
+    "management guides to a margin of 18%",
+    "per the annual report, page 41",
+    "公司预计出口翻倍",
+    "churn falls",
+    "an independent valuer confirms",
+    "WACC 8.11%",
+    "the regulator has agreed",
+    "9.41% 9.73%",
+    "ferries",
+    "8",
+    "thousand\n\u241e\n毛利率",
+]
+
+
+def _found(text: str, where: str = "") -> str | None:
+    verdict = Verdict(item="J01", verdict="pass", quotes=(Quote(text=text, where=where),))
+    return verify([verdict], HANDED_IN)[0].quotes[0].found
+
+
+@pytest.mark.parametrize(("text", "where", "how"), REAL)
+def test_real_quotes_are_found_in_any_typography(text: str, where: str, how: str) -> None:
+    assert _found(text, where) == how
+
+
+@pytest.mark.parametrize(("text", "where"), ALTERED)
+def test_a_quote_altered_by_a_digit_a_sign_or_a_word_is_not_found(text: str, where: str) -> None:
+    assert _found(text, where) == "not_found"
+
+
+@pytest.mark.parametrize("text", INVENTED)
+def test_an_invented_quote_is_not_found(text: str) -> None:
+    assert _found(text) == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (1234.5, "#,##0", "1,235"),
+        (0.09731, "0.0%", "9.7%"),
+        (-2.25, "0.0;(0.0)", "-2.3"),
+        (1250000.0, "#,##0.0,", "1,250.0"),
+        (46112.0, "yyyy-mm-dd", "2026-03-31"),
+        (3.5, "General", "3.5"),
+        (12.0, '0.0"x"', "12.0"),
+        (True, "General", "TRUE"),
+        ("north", "@", "north"),
+        (None, "0.0", ""),
+    ],
+)
+def test_values_are_displayed_by_their_number_format(value: object, number_format: str, shown: str) -> None:
+    assert displayed(value, number_format) == shown  # type: ignore[arg-type]
+
+
+def test_a_list_of_years_is_no_number_with_thousands_separators() -> None:
+    assert normalised("2025 300 hulls") == "2025 300 hulls"
+
+
+def test_memo_text_is_read_by_suffix(tmp_path: Path) -> None:
+    (tmp_path / "memo.md").write_text("Growth is argued.", encoding="utf-8")
+    (tmp_path / "old.txt").write_bytes("毛利率提高".encode("gb18030"))
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    passages = memo_passages(sorted(tmp_path.iterdir()))
+    assert passages.texts == ("Growth is argued.", "毛利率提高")
+    with pytest.raises(UsageError, match="cannot be read"):
+        memo_passages([tmp_path / "absent.md"])
