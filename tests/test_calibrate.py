@@ -69,7 +69,7 @@ def fake_grade(submission: Path, rubric: str | Path, verdicts: Path | None) -> S
         fields[1] = ("fatal.unit-mix", "fatal.unit-mix", "fatal", "fail")
     results = [
         CheckResult.model_validate(
-            {"check_id": check, "item": item, "severity": severity, "status": status, "credit": status == "pass"}
+            {"check_id": check, "item": item, "severity": severity, "status": status, "credit": int(status == "pass")}
         )
         for check, item, severity, status in fields
     ]
@@ -158,7 +158,7 @@ def test_stated_bands_narrow(task: Path) -> None:
         ("submission: units", "submission: nowhere", "there is no nowhere beside"),
         ("schema_version: 1", "schema_version: 3", "reads 1"),
         ("rubric: ./rubric.yaml", "rubric: ./rules.yaml", "no such rubric file"),
-        ("verdicts: none.json", "verdicts: lost.json", "cannot be read"),
+        ("verdicts: none.json", "verdicts: lost.json", "there is no lost.json beside"),
         ("verdicts: none.json", "verdict: none.json", "did you mean 'verdicts'?"),
     ],
 )

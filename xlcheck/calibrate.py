@@ -116,7 +116,8 @@ def calibrate(source: str | Path, grade: Grade | None = None) -> Calibration:
     rubric = _rubric(plan, path)
     rules = load_rubric(rubric)
     scored = grade or _pipeline_grade
-    rows = [_row(answer, scored(*_files(answer, path, rubric))) for answer in plan.answers]
+    files = [_files(answer, path, rubric) for answer in plan.answers]
+    rows = [_row(answer, scored(*given)) for answer, given in zip(plan.answers, files, strict=True)]
     return Calibration(rubric_id=rules.id, rubric_sha256=fingerprint(rules), rows=tuple(rows))
 
 
@@ -139,9 +140,10 @@ def _rubric(plan: CalibrationFile, path: Path) -> str | Path:
 
 
 def _files(answer: Answer, path: Path, rubric: str | Path) -> tuple[Path, str | Path, Path | None]:
+    for name in filter(None, (answer.submission, answer.verdicts)):
+        if not (path.parent / name).exists():
+            raise UsageError(f"{path}: answer {answer.name}: there is no {name} beside the calibration file")
     submission = path.parent / answer.submission
-    if not submission.exists():
-        raise UsageError(f"{path}: answer {answer.name}: there is no {answer.submission} beside the calibration file")
     return submission, rubric, path.parent / answer.verdicts if answer.verdicts else None
 
 
