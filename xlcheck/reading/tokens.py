@@ -14,26 +14,27 @@ from xlcheck.cells import MAX_COLUMN, MAX_ROW, column_letters, column_number
 
 _SHEET = r"(?:'(?:[^']|'')*+'|(?:\[[^\[\]]{1,255}\])?[\w.]{1,255}(?::[\w.]{1,255})?|\[[0-9]{1,5}\])!"
 _CELL = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
-_BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\]"
+_BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\](?![\w.!])"
 _CODES = (
     "REF! DIV/0! N/A NAME\\? NULL! NUM! VALUE! SPILL! CALC! FIELD! BLOCKED! CONNECT! BUSY! UNKNOWN! EXTERNAL! PYTHON!"
 )
 _ERRORS = rf"\#(?:{'|'.join(_CODES.split())}|GETTING_DATA)"
 _END = r"(?![\w.(!\[\\?])"
 _TOKEN = re.compile(
-    rf"""(?P<text>"(?:[^"]|"")*+"?)
+    rf"""(?P<operator><>|<=|>=|[-+*/^&=<>%:@])
+    |(?P<separator>[,;])
+    |(?P<open>[({{])
+    |(?P<close>[)}}])
+    |(?P<text>"(?:[^"]|"")*+"?)
     |(?P<space>[ \t\r\n\u00a0]+)
     |(?P<ref>(?P<sheet>{_SHEET})?(?:(?P<a>{_CELL})(?::(?P<b>{_CELL}){_END})?
         |(?P<c1>\$?[A-Za-z]{{1,3}}):(?P<c2>\$?[A-Za-z]{{1,3}})|(?P<r1>\$?[0-9]{{1,7}}):(?P<r2>\$?[0-9]{{1,7}})){_END})
+    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w!])
     |(?P<error>(?:{_SHEET})?{_ERRORS})
     |(?P<function>(?:{_SHEET})?[^\W\d][\w.]*[ ]*\()
     |(?P<table>(?:{_SHEET})?(?:[^\W\d][\w.]*)?{_BRACKETS})
     |(?P<name>(?:{_SHEET})?[^\W\d\\][\w.?\\]*|(?:{_SHEET})?\\[\w.?\\]*)
-    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    |(?P<operator><>|<=|>=|[-+*/^&=<>%:@\#])
-    |(?P<open>[({{])
-    |(?P<close>[)}}])
-    |(?P<separator>[,;])
+    |(?P<spill>\#)
     |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -66,6 +67,8 @@ def tokens(formula: str) -> Iterator[Token]:
     """Yield the words of a formula (its leading ``=`` left out or not); never raises."""
     for match in _TOKEN.finditer(formula):
         kind = match.lastgroup or "other"
+        if kind == "spill":
+            kind = "operator"
         if kind == "ref":
             area = _area(match)
             yield Token("ref", match[0], area) if area else Token("name", match[0])
