@@ -71,7 +71,7 @@ def study(workbook: FilePath, binding: Binding | None = None, valuation_date: da
     """Read, recompute and locate: everything that checks may ask for."""
     book = load(workbook)
     recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
-    graph = _temporary_graph(book)
+    graph = build_graph(book)
     return Workpaper(book, recalc, graph, locate_roles(book, recalc, graph, binding))
 
 
@@ -141,12 +141,3 @@ def load_binding(path):  # type: ignore
     from xlcheck.roles.binding import load_binding as real
 
     return real(path)
-
-
-def _temporary_graph(book):  # type: ignore
-    try:
-        return build_graph(book)
-    except NotImplementedError:
-        from xlcheck.graph import Graph
-
-        return Graph(book, {})
