@@ -1,4 +1,4 @@
-"""Do the stored and the recomputed workbook agree, and do its headline results follow from its assumptions?"""
+"""Whether stored and recomputed values agree, and whether the headline results follow from the assumptions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from xlcheck.cells import CellError, CellRef, Scalar, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks.headline import OUTPUTS, STEPS, headline_chain, output_cells
+from xlcheck.checks.lines import result_cells
 from xlcheck.checks.sheet import is_label, text_at
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
@@ -137,8 +138,13 @@ def no_error_values(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
             found=str(error),
             expected="a number",
         )
+    for role, cell in outputs.items():
+        shown = recalc.value(cell)
+        if roots and cell not in roots and isinstance(shown, CellError):
+            yield _error_output(role, cell, str(shown))
+            break
     if not roots:
-        yield from _unsolved_outputs(recalc, outputs)
+        yield from _behind_unsolved(recalc, graph, outputs)
 
 
 def _error_roots(recalc: Recalc, graph: Graph, start: CellRef) -> dict[CellRef, CellError]:
@@ -148,11 +154,10 @@ def _error_roots(recalc: Recalc, graph: Graph, start: CellRef) -> dict[CellRef, 
     while stack:
         ref = stack.pop()
         error = recalc.value(ref)
-        assert isinstance(error, CellError)
         before = [other for other in graph.precedents(ref) if isinstance(recalc.value(other), CellError)]
         before = [other for other in before if not _is_placeholder(recalc.book, other)]
         if not before:
-            roots[ref] = error
+            roots[ref] = CellError(error=str(error))
         fresh = [other for other in before if other not in seen]
         seen.update(fresh)
         stack.extend(fresh)
@@ -164,11 +169,46 @@ def _is_placeholder(book: Book, ref: CellRef) -> bool:
     return cell is not None and cell.rich
 
 
-def _unsolved_outputs(recalc: Recalc, outputs: Mapping[str, CellRef]) -> Iterator[Unverifiable]:
+def _behind_unsolved(recalc: Recalc, graph: Graph, outputs: Mapping[str, CellRef]) -> Iterator[Finding | Unverifiable]:
+    """Yield errors that reach an output which could not be recomputed whatever its loops hold, else leave it open."""
     for role, cell in outputs.items():
         value = recalc.value(cell)
-        if isinstance(value, Unsolved):
-            yield Unverifiable(reason=f"{cell} ({role}) could not be recomputed: {value.detail}")
+        if not isinstance(value, Unsolved):
+            continue
+        roots = _whatever_the_loops(recalc, graph, cell)
+        for ref, error in list(roots.items())[:MOST_FINDINGS]:
+            yield Finding(
+                message=f"{ref} recomputes to {error}, and {cell} with it whatever the circular cells before it hold",
+                cell=ref,
+                found=str(error),
+                expected="a number",
+            )
+        if roots:
+            yield _error_output(role, cell, str(next(iter(roots.values()))))
+            return
+        yield Unverifiable(reason=f"{cell} ({role}) could not be recomputed: {value.detail}")
+
+
+def _error_output(role: str, cell: CellRef, error: str) -> Finding:
+    return Finding(
+        message=f"{cell} ({role.replace('_', ' ')}) recomputes to {error}", cell=cell, found=error, expected="a number"
+    )
+
+
+def _whatever_the_loops(recalc: Recalc, graph: Graph, cell: CellRef) -> dict[CellRef, CellError]:
+    """Return where errors begin if every circular cell held a number and the cell were still an error."""
+    reached = graph.ancestors([cell])
+    circular = [
+        ref for ref in reached if (one := recalc.value(ref)) and isinstance(one, Unsolved) and one.kind == "cycle"
+    ]
+    if not circular:
+        return {}
+    trials = [recalc.what_if_cells(dict.fromkeys(circular, value), sorted(reached)) for value in (1.0, 1234.5)]
+    if not all(isinstance(trial.get(cell), CellError) for trial in trials):
+        return {}
+    errors = {ref: error for ref, error in trials[0].items() if isinstance(error, CellError) and ref not in circular}
+    begin = {ref: error for ref, error in errors.items() if not any(other in errors for other in graph.precedents(ref))}
+    return dict(sorted(begin.items()))
 
 
 def _nothing_bound(roles: Roles) -> Iterator[NotApplicable | Unverifiable]:
@@ -227,15 +267,10 @@ def outputs_are_live(
 
 
 def _is_typed(book: Book, ref: CellRef) -> bool:
-    cell = book.get(ref)
-    inside = any(
-        ref in filled
-        for other in book.cells()
-        if other.ref.sheet == ref.sheet
-        for filled in (other.array, other.data_table.range if other.data_table else None)
-        if filled is not None
-    )
-    return cell is not None and cell.formula is None and not inside and is_number(cell.stored)
+    cell, sheet = book.get(ref), book.sheet(ref.sheet)
+    if cell is None or sheet is None or cell.formula is not None or not is_number(cell.stored):
+        return False
+    return ref not in result_cells(sheet)
 
 
 def _unreached(

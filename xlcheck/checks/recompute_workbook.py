@@ -47,19 +47,25 @@ def no_hidden_drivers(book: Book, graph: Graph, roles: Roles) -> Outcomes:
     if not chain:
         yield NotApplicable(reason="no headline output of a valuation was found")
         return
-    found = 0
     for sheet in book.sheets:
+        reasons: dict[str, list[Cell]] = {}
         for cell in sheet.cells.values():
-            why = _hidden(sheet, cell)
-            if why and cell.formula is None and is_number(cell.stored) and cell.ref in chain:
-                found += 1
-                if found <= MOST_FINDINGS:
-                    yield Finding(
-                        message=f"{cell.ref} drives the headline result and is hidden: {why}",
-                        cell=cell.ref,
-                        found=float(cell.stored),  # type: ignore[arg-type]
-                        expected="a visible, labelled input",
-                    )
+            why = _hidden(sheet, cell) if cell.formula is None and is_number(cell.stored) else None
+            if why and cell.ref in chain:
+                reasons.setdefault(why, []).append(cell)
+        for why, cells in list(reasons.items())[:MOST_FINDINGS]:
+            yield _hidden_finding(why, cells)
+
+
+def _hidden_finding(why: str, cells: list[Cell]) -> Finding:
+    first, others = cells[0], len(cells) - 1
+    more = f" (and {others} more)" if others else ""
+    return Finding(
+        message=f"{first.ref}{more} drives the headline result and is hidden: {why}",
+        cell=first.ref,
+        found=float(first.stored),  # type: ignore[arg-type]
+        expected="a visible, labelled input",
+    )
 
 
 def _hidden(sheet: Sheet, cell: Cell) -> str | None:

@@ -117,8 +117,8 @@ def _headings(years: dict[tuple[int, int], int], *, across: bool) -> dict[int, d
 
 
 def _rising(found: dict[int, int]) -> dict[int, int]:
-    """Keep the longest stretch of neighbouring positions (gaps of two allowed) whose years rise by one."""
-    best: dict[int, int] = {}
+    """Keep the stretches of three or more positions (gaps of two allowed) whose years rise by one."""
+    kept: dict[int, int] = {}
     current: dict[int, int] = {}
     last: tuple[int, int] | None = None
     for position in sorted(found):
@@ -127,9 +127,9 @@ def _rising(found: dict[int, int]) -> dict[int, int]:
             current = {}
         current[position] = year
         last = (position, year)
-        if len(current) > len(best):
-            best = current
-    return dict(best)
+        if len(current) >= 3:
+            kept |= current
+    return kept
 
 
 def _nearest(headings: dict[int, dict[int, int]], line: int, position: int) -> int | None:

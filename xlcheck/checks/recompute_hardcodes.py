@@ -1,0 +1,184 @@
+"""Whether forecasts are computed: constants typed between formulas, and literals buried inside them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from xlcheck.cells import CellRef, is_number
+from xlcheck.checking import Finding, Outcomes, check
+from xlcheck.checks.headline import headline_chain
+from xlcheck.checks.lines import Break, lone_breaks
+from xlcheck.checks.literals import buried_literals, is_converted_input, is_plug
+from xlcheck.checks.shapes import is_filled
+from xlcheck.checks.sheet import Timeline
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Binary, Number, is_link
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
+from xlcheck.workbook import Book, Cell, Sheet
+
+MOST_FINDINGS = 20
+_ACTUAL = re.compile(r"\d\s*A\b|\bactuals?\b|\baudited\b|\bhistorical\b|\breported\b|实际|历史|已审", re.IGNORECASE)
+
+
+@check("recompute.no-hardcoded-forecast")
+def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """Forecasts are computed from labelled assumptions, not typed.
+
+    What it holds:
+        No number is typed between formulas of a forecast line, and no assumption is buried as a literal in a formula
+        that the headline outputs depend on.
+    Why it matters:
+        A typed year ignores every assumption, and a buried rate can be neither seen, sourced nor varied.
+    Accepted conventions:
+        A block that is typed throughout is a line of inputs; actuals are typed; results of array formulas, spills and
+        data tables are stored as constants; counters, exponents, powers of ten, 12, 365 and other units of time or
+        scale, rounding digits, thresholds and whole numbers up to twelve are no assumptions; a typed amount converted
+        by a rate (``=847600000/L3``) is an input; a line that repeats the period before may be given a new level.
+    Example:
+        Revenue 2029 holds 1,300 while 2028 and 2030 are ``=prior*(1+growth)``; ``=B5*1.02+37``.
+    How to fix:
+        Fill the neighbour's formula into the cell; give the literal a labelled input cell with its source.
+    Units and tolerance:
+        The unit of the cell.
+    Source:
+        FAST Standard 4.01 and 4.02 (no constants in formulas).
+    """
+    start = _first_year(recalc, roles)
+    typed = [one for sheet in book.sheets for one in _typed_breaks(recalc, sheet, start)]
+    chain = headline_chain(graph, roles)
+    for one in [one for one in typed if one.cells[0] in chain or not chain][:MOST_FINDINGS]:
+        yield _typed_finding(book, recalc, one)
+    plugged = dict(_plugs(recalc, start))
+    for ref, plug in list(plugged.items())[:MOST_FINDINGS]:
+        yield _plug_finding(book, ref, plug)
+    rates = _rate_build(graph, roles)
+    timelines = {sheet.name: Timeline(sheet, recalc) for sheet in book.sheets}
+    found = 0
+    for ref, node in trees(recalc).items():
+        if ref not in chain or ref in rates or ref in plugged or _is_past(timelines[ref.sheet].year(ref), start):
+            continue
+        literals = [] if is_converted_input(node) else list(buried_literals(node))
+        if literals:
+            found += 1
+            if found <= MOST_FINDINGS:
+                yield _literal_finding(book, ref, literals)
+
+
+def _first_year(recalc: Recalc, roles: Roles) -> int | None:
+    """Return the year of the first forecast flow, by the heading above it."""
+    for name in ("fcff", "fcfe", "pv_fcff"):
+        located = roles.series.get(name)
+        sheet = recalc.book.sheet(located.cells[0].sheet) if located else None
+        if located and sheet:
+            return Timeline(sheet, recalc).year(located.cells[0])
+    return None
+
+
+def _is_past(year: int | None, start: int | None) -> bool:
+    return year is not None and start is not None and year < start
+
+
+def _rate_build(graph: Graph, roles: Roles) -> frozenset[CellRef]:
+    """Return the cells behind the discount rate: the checks of family ``wacc`` judge them."""
+    cells = {roles.scalars[name].cell for name in ("wacc", "cost_of_equity") if name in roles.scalars}
+    cells -= {None}
+    return graph.ancestors([cell for cell in cells if cell is not None])
+
+
+def _typed_breaks(recalc: Recalc, sheet: Sheet, start: int | None) -> Iterator[Break]:
+    timeline = Timeline(sheet, recalc)
+    found = [one for one in lone_breaks(recalc, sheet, across=True) if one.typed]
+    found += [one for one in lone_breaks(recalc, sheet, across=False) if one.typed and timeline.runs_down(one.cells[0])]
+    for one in found:
+        past = _is_past(timeline.year(one.cells[0]), start)
+        if not past and not _is_actual(recalc, sheet, one) and not _carries_forward(recalc, one):
+            yield one
+
+
+def _carries_forward(recalc: Recalc, one: Break) -> bool:
+    """Say whether the line repeats the cell before: then a typed cell is an assumption that changes."""
+    node = trees(recalc)[one.model]
+    return is_link(node)
+
+
+def _is_actual(recalc: Recalc, sheet: Sheet, one: Break) -> bool:
+    """Say whether the typed cells stand in a period of actuals: its heading says so, or most of it is typed."""
+    for ref in one.cells:
+        headings = (
+            (sheet.cells.get((row, ref.column)) for row in range(1, ref.row))
+            if one.line.across
+            else (sheet.cells.get((ref.row, column)) for column in range(1, ref.column))
+        )
+        if any(cell is not None and _ACTUAL.search(str(recalc.value(cell.ref))) for cell in headings if _is_text(cell)):
+            return True
+        if one.line.across and _mostly_typed(sheet, ref.column):
+            return True
+    return False
+
+
+def _is_text(cell: Cell | None) -> bool:
+    return cell is not None and isinstance(cell.stored, str) and len(cell.stored) < 24
+
+
+def _mostly_typed(sheet: Sheet, column: int) -> bool:
+    kinds = Counter(
+        cell.formula is None
+        for (_, other), cell in sheet.cells.items()
+        if other == column and (cell.formula is not None or is_number(cell.stored))
+    )
+    return kinds[True] > 2 * kinds[False]
+
+
+def _typed_finding(book: Book, recalc: Recalc, one: Break) -> Finding:
+    first, model = one.cells[0], one.model
+    pattern = book.get(model)
+    return Finding(
+        message=f"{first} is typed between formulas: its line is computed as in {model}",
+        cell=first,
+        found=recalc.number(first),
+        expected=f"the formula of {model}, filled: {pattern.formula if pattern else ''}",
+    )
+
+
+def _plugs(recalc: Recalc, start: int | None) -> Iterator[tuple[CellRef, float]]:
+    """Yield cells that hold the formula of their neighbour plus an amount of their own: it closes a gap."""
+    formulas = trees(recalc)
+    timelines = {sheet.name: Timeline(sheet, recalc) for sheet in recalc.book.sheets}
+    for ref, node in formulas.items():
+        match node:
+            case Binary(operator="+" | "-" as operator, left=left, right=Number(value=value)):
+                signed = value if operator == "+" else -value
+            case Binary(operator="+", left=Number(value=signed), right=left):
+                pass
+            case _:
+                continue
+        if not is_plug(signed) or _is_past(timelines[ref.sheet].year(ref), start):
+            continue
+        steps = ((ref.offset(0, 1), 1), (ref.offset(0, -1), -1)) if ref.column > 1 else ((ref.offset(0, 1), 1),)
+        if any(other in formulas and is_filled(left, formulas[other], step) for other, step in steps):
+            yield ref, signed
+
+
+def _plug_finding(book: Book, ref: CellRef, plug: float) -> Finding:
+    cell = book.get(ref)
+    return Finding(
+        message=f"{ref} adds {plug:,.6g} to the formula of its neighbours: a plug",
+        cell=ref,
+        found=cell.formula if cell else None,
+        expected="the formula of its neighbours alone",
+    )
+
+
+def _literal_finding(book: Book, ref: CellRef, literals: list[float]) -> Finding:
+    cell = book.get(ref)
+    shown = ", ".join(f"{value:g}" for value in literals[:3])
+    return Finding(
+        message=f"{ref} buries {shown} in its formula: an assumption without a cell of its own",
+        cell=ref,
+        found=cell.formula if cell else None,
+        expected="a reference to a labelled input",
+    )

@@ -1,0 +1,169 @@
+"""Whether one formula is filled along each line of periods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlcheck.cells import CellRef, is_number
+from xlcheck.checking import Finding, Fits, Outcomes, check
+from xlcheck.checks.headline import headline_chain
+from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
+from xlcheck.checks.shapes import Form, Slot
+from xlcheck.checks.sheet import Timeline
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
+from xlcheck.workbook import Book, Sheet
+
+MOST_FINDINGS = 20
+
+
+@check("recompute.row-consistency")
+def row_consistency(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """Along a line of periods one formula is filled.
+
+    What it holds:
+        Cells of a forecast line are the same formula moved along the line, compared by what they refer to. A cell that
+        differs between neighbours that agree, a last period that reads another line, and an unanchored assumption that
+        slides onto empty cells are findings.
+    Why it matters:
+        One period that is computed otherwise looks like all others and carries its error into every total.
+    Accepted conventions:
+        The first forecast period may read the last actual; a stub or terminal column, a stage boundary, total columns,
+        neighbouring scenario blocks, one assumption per year read from a column, an exponent typed 1, 2, 3 and a
+        rounding in some periods are no breaks. An unanchored reference that meets the same cell everywhere counts as
+        anchored. Lines that no headline output depends on do not decide.
+    Example:
+        Taxes are ``=D4*tax`` in every year but ``=F3*tax`` (EBITDA) in F.
+    How to fix:
+        Copy the formula of the neighbour into the cell; anchor single assumptions with ``$``.
+    Units and tolerance:
+        None: formulas are compared, not values.
+    Source:
+        FAST Standard 3.03 (row consistency).
+    """
+    found = [finding for sheet in book.sheets for finding in _findings(book, recalc, sheet)]
+    chain = headline_chain(graph, roles)
+    decisive = [finding for finding in found if finding.cell in chain or not chain]
+    yield from decisive[:MOST_FINDINGS]
+    if found and not decisive:
+        where = ", ".join(str(finding.cell) for finding in found[:3])
+        yield Fits(convention=f"breaks only in lines that no headline output depends on: {where}")
+
+
+def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
+    timeline = Timeline(sheet, recalc)
+    for across in (True, False):
+        for one in lone_breaks(recalc, sheet, across=across):
+            numeric = all(is_number(recalc.value(ref)) for ref in (*one.cells, one.model))
+            if not one.typed and numeric and (across or timeline.runs_down(one.cells[0])):
+                yield _break_finding(book, one)
+        for line in lines_of(recalc, sheet, across=across):
+            if across or timeline.runs_down(line.cells[-1]):
+                yield from _other_line_at_the_end(book, recalc, line)
+                yield from _sliding(book, recalc, sheet, line)
+
+
+def _break_finding(book: Book, one: Break) -> Finding:
+    first, model = one.cells[0], one.model
+    return Finding(
+        message=f"{first} breaks the pattern of its line, which {model} follows",
+        cell=first,
+        found=_formula(book, first),
+        expected=f"the formula of {model}, filled: {_formula(book, model)}",
+    )
+
+
+def _formula(book: Book, ref: CellRef) -> str | None:
+    cell = book.get(ref)
+    return cell.formula if cell else None
+
+
+def _other_line_at_the_end(book: Book, recalc: Recalc, line: Line) -> Iterator[Finding]:
+    """Yield a last cell that reads the right period of a wrong line, where the right line has a number."""
+    *before, last = line.forms
+    pattern = before[-1] if before else None
+    follow = [form for form in before if form == pattern]
+    if last is None or pattern is None or last == pattern or len(follow) < 3 or last.text != pattern.text:
+        return
+    if tuple(slot.place for slot in last.slots) != tuple(slot.place for slot in pattern.slots):
+        return
+    index = len(line.forms) - 1
+    changed = [(a, b) for a, b in zip(last.slots, pattern.slots, strict=True) if a != b]
+    step = _moves(line, pattern)
+    if len(changed) != 1 or len(pattern.slots) < 2 or step is None:
+        return
+    found, expected = (_cell_of(slot, index, step[pattern.slots.index(changed[0][1])]) for slot in changed[0])
+    if found is None or expected is None or found.sheet != line.cells[-1].sheet:
+        return
+    own = line.cells[-1]
+    periods = (expected.column, own.column) if line.across else (expected.row, own.row)
+    if (found.column if line.across else found.row) in periods and is_number(recalc.value(expected)):
+        yield Finding(
+            message=f"{line.cells[-1]} reads {found} where its line reads {expected}",
+            cell=line.cells[-1],
+            found=_formula(book, line.cells[-1]),
+            expected=f"{expected} in the place of {found}",
+        )
+
+
+def _moves(line: Line, pattern: Form) -> list[tuple[float, ...]] | None:
+    """Return how far each slot of the pattern moves per cell, from two neighbours that follow it."""
+    for index, form in enumerate(line.forms[:-1]):
+        if form == pattern and line.forms[index + 1] == pattern:
+            one, two = line.shapes[index], line.shapes[index + 1]
+            assert one is not None
+            assert two is not None
+            return [
+                tuple(b - a for a, b in zip(first.numbers, second.numbers, strict=True))
+                for first, second in zip(one.slots, two.slots, strict=True)
+            ]
+    return None
+
+
+def _cell_of(base: Slot, index: int, step: tuple[float, ...]) -> CellRef | None:
+    if base.place == "#" or len(base.numbers) != 2:
+        return None
+    row, column = (round(value + move * index) for value, move in zip(base.numbers, step, strict=True))
+    return CellRef(base.place, row, column)
+
+
+def _sliding(book: Book, recalc: Recalc, sheet: Sheet, line: Line) -> Iterator[Finding]:
+    """Yield the cells in which a single assumption, not anchored, has slid onto empty cells."""
+    form = line.forms[-1]
+    members = [index for index, other in enumerate(line.forms) if other is not None and other == form]
+    if form is None or len(members) < 3:
+        return
+    step = _moves(line, form)
+    if step is None:
+        return
+    for slot, move in zip(form.slots, step, strict=True):
+        targets = [_cell_of(slot, index, move) for index in members]
+        cells = [target for target in targets if target is not None]
+        if len(cells) != len(members) or len(set(cells)) != len(cells):
+            continue
+        if not _alone(recalc, cells) or _is_own_period(line, members, cells):
+            continue
+        slid = [line.cells[index] for index in members[1:]]
+        yield Finding(
+            message=f"the reference to {cells[0]} is not anchored: from {slid[0]} on it reads empty cells",
+            cell=slid[0],
+            found=_formula(book, slid[0]),
+            expected=f"{cells[0]} anchored in {sheet.name}!{line.cells[members[0]].address}",
+        )
+
+
+def _alone(recalc: Recalc, cells: list[CellRef]) -> bool:
+    """Say whether only the first of the cells holds something, a typed or computed number."""
+    values = [recalc.value(cell) for cell in cells]
+    return is_number(values[0]) and values[0] != 0 and all(value is None for value in values[1:])
+
+
+def _is_own_period(line: Line, members: list[int], cells: list[CellRef]) -> bool:
+    """Say whether a reference stays in the period of its own cell, or the one before: then blanks are blank periods."""
+    for index, target in zip(members, cells, strict=True):
+        own = line.cells[index]
+        apart = target.column - own.column if line.across else target.row - own.row
+        if apart not in (0, -1):
+            return False
+    return True

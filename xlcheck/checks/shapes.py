@@ -1,0 +1,136 @@
+"""Formulas compared along a line: what stays the same from one period to the next, and what moves with it.
+
+A formula is split into its shape (functions and operators) and its slots (references and literals). Along a line a
+slot moves by a steady step: one column per period, nothing for an anchored reference (or an unanchored one that
+always meets the same cell), one row per period for transposed assumptions, one for an exponent 1, 2, 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from xlcheck.formula import Array, Binary, Call, External, Name, Node, Number, Range, Ref, Text, Unary, Union
+
+ROUNDINGS = frozenset({"ROUND", "ROUNDUP", "ROUNDDOWN", "MROUND", "TRUNC", "INT"})
+
+
+class Slot(NamedTuple):
+    """One reference or literal of a formula, as numbers that can be compared along a line."""
+
+    place: str
+    """Sheet of a reference, ``#`` for a literal, the text of anything else."""
+    numbers: tuple[float, ...]
+    """(row, column), the four bounds of a range, or the literal."""
+
+
+class Shape(NamedTuple):
+    """A formula without its references and literals, and those in order."""
+
+    text: str
+    slots: tuple[Slot, ...]
+
+
+def shape_of(node: Node | None) -> Shape:
+    """Return the shape of a formula; a rounding around a term and a leading plus are left out."""
+    slots: list[Slot] = []
+    return Shape(_text(node, slots), tuple(slots))
+
+
+def _text(node: Node | None, slots: list[Slot]) -> str:  # noqa: C901 - one case per node type
+    match node:
+        case None:
+            return ""
+        case Ref(cell=cell):
+            slots.append(Slot(cell.sheet, (cell.row, cell.column)))
+            return "r"
+        case Range(range=area):
+            slots.append(Slot(area.sheet, (area.first_row, area.first_column, area.last_row, area.last_column)))
+            return "R"
+        case Number(value=value):
+            slots.append(Slot("#", (value,)))
+            return "n"
+        case Text(value=text):
+            return repr(text)
+        case Name(name=name):
+            return name.casefold()
+        case External():
+            return "[external]"
+        case Union(parts=parts):
+            return f"({','.join(_text(part, slots) for part in parts)})"
+        case Array(rows=rows):
+            return f"{{{';'.join(','.join(_text(item, slots) for item in row) for row in rows)}}}"
+        case Unary(operator="+", operand=operand):
+            return _text(operand, slots)
+        case Unary(operator=operator, operand=operand):
+            return f"{operator}({_text(operand, slots)})"
+        case Binary(operator=operator, left=left, right=right):
+            return f"({_text(left, slots)}{operator}{_text(right, slots)})"
+        case Call(function=function, arguments=arguments):
+            if function in ROUNDINGS and arguments:
+                return _text(arguments[0], slots)
+            return f"{function}({','.join(_text(argument, slots) for argument in arguments)})"
+
+
+class Form(NamedTuple):
+    """A formula as it reads in every period of its line: shape and slots with their movement taken out."""
+
+    text: str
+    slots: tuple[Slot, ...]
+
+
+def forms(shapes: Sequence[Shape | None]) -> list[Form | None]:
+    """Return the form of each formula of a line, in order; None where there is no formula.
+
+    Two cells have the same form exactly when one is the other filled along the line.
+    """
+    found: list[Form | None] = [None] * len(shapes)
+    kinds = {(shape.text, tuple(slot.place for slot in shape.slots)) for shape in shapes if shape}
+    for text, places in kinds:
+        members = [
+            (index, shape)
+            for index, shape in enumerate(shapes)
+            if shape and shape.text == text and tuple(slot.place for slot in shape.slots) == places
+        ]
+        steps = [_step([(index, shape.slots[number]) for index, shape in members]) for number in range(len(places))]
+        for index, shape in members:
+            bases = (
+                Slot(
+                    slot.place,
+                    tuple(round(value - move * index, 9) for value, move in zip(slot.numbers, step, strict=True)),
+                )
+                for slot, step in zip(shape.slots, steps, strict=True)
+            )
+            found[index] = Form(text, tuple(bases))
+    return found
+
+
+def _step(members: Sequence[tuple[int, Slot]]) -> tuple[float, ...]:
+    """Return how far a slot moves per position: the movement most neighbours show, none if there is no majority."""
+    moves = Counter(
+        tuple(round((b - a) / (j - i), 9) for a, b in zip(first.numbers, second.numbers, strict=True))
+        for (i, first), (j, second) in pairwise(members)
+    )
+    if not moves:
+        return tuple(0.0 for _ in members[0][1].numbers)
+    step, _ = max(moves.items(), key=lambda item: (item[1], item[0] == tuple(0.0 for _ in item[0])))
+    return step
+
+
+def is_filled(one: Node, other: Node, step: int) -> bool:
+    """Say whether `other`, `step` columns to the right, is `one` filled there: references stay or move along."""
+    here, there = shape_of(one), shape_of(other)
+    if here.text != there.text or not here.slots:
+        return False
+    return all(_moved(a, b, step) for a, b in zip(here.slots, there.slots, strict=True))
+
+
+def _moved(one: Slot, other: Slot, step: int) -> bool:
+    if one.place != other.place or len(one.numbers) != len(other.numbers):
+        return False
+    if one.place == "#":
+        return one == other
+    moves = [b - a for a, b in zip(one.numbers, other.numbers, strict=True)]
+    return all(move == 0 for move in moves[::2]) and all(move in (0, step) for move in moves[1::2])
