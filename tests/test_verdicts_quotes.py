@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from xlcheck.errors import UsageError
 from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify
 from xlcheck.verdicts import Quote, Verdict
 
@@ -131,5 +130,61 @@ def test_memo_text_is_read_by_suffix(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     passages = memo_passages(sorted(tmp_path.iterdir()))
     assert passages.texts == ("Growth is argued.", "毛利率提高")
-    with pytest.raises(UsageError, match="cannot be read"):
-        memo_passages([tmp_path / "absent.md"])
+
+
+def test_a_memo_that_cannot_be_read_leaves_quotes_open_not_refuted(tmp_path: Path) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 cut off")
+    (tmp_path / "broken.docx").write_bytes(b"PK\x03\x04 cut off")
+    passages = memo_passages(sorted(tmp_path.iterdir())) + Passages(("Growth is argued.",))
+    assert [sentence.partition(":")[0] for sentence in passages.unread] == ["broken.docx", "broken.pdf"]
+    quotes = (Quote(text="Growth is argued"), Quote(text="perhaps in the PDF"))
+    verdict = verify([Verdict(item="J01", verdict="pass", quotes=quotes)], passages)[0]
+    assert [quote.found for quote in verdict.quotes] == ["exact", None]
+
+
+def test_word_memos_are_read_with_their_tables(tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    document.add_paragraph("Fleet growth is argued from berth capacity.")
+    cells = document.add_table(rows=1, cols=2).rows[0].cells
+    cells[0].text, cells[1].text = "WACC", "8.4%"
+    document.save(str(tmp_path / "memo.docx"))
+    passages = memo_passages([tmp_path / "memo.docx"])
+    assert passages.unread == ()
+    quotes = (Quote(text="argued from berth capacity"), Quote(text="WACC 8.4%"), Quote(text="WACC 8.5%"))
+    verdict = verify([Verdict(item="J01", verdict="pass", quotes=quotes)], passages)[0]
+    assert [quote.found for quote in verdict.quotes] == ["exact", "normalised", "not_found"]
+
+
+def _pdf(lines: list[str]) -> bytes:
+    """Return a one-page PDF with the lines, its cross-reference table left for the reader to rebuild."""
+    text = "BT /F1 12 Tf 72 720 Td 14 TL " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
+    parts = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        f"<</Length {len(text)}>>stream\n{text}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    body, offsets = "%PDF-1.4\n", []
+    for number, part in enumerate(parts, 1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj{part}endobj\n"
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    trailer = f"xref\n0 6\n0000000000 65535 f \n{table}trailer<</Size 6/Root 1 0 R>>\nstartxref\n{len(body)}\n%%EOF"
+    return (body + trailer).encode("latin-1")
+
+
+def test_pdf_memos_are_read_across_lines_and_hyphens(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    (tmp_path / "memo.pdf").write_bytes(_pdf(["The fleet is argued from berth capa-", "city and ticket prices."]))
+    passages = memo_passages([tmp_path / "memo.pdf"])
+    assert passages.unread == ()
+    quotes = (Quote(text="berth capacity and ticket prices"), Quote(text="berth capacity and fares"))
+    verdict = verify([Verdict(item="J01", verdict="pass", quotes=quotes)], passages)[0]
+    assert [quote.found for quote in verdict.quotes] == ["exact", "not_found"]
+
+
+def test_text_of_another_encoding_is_read(tmp_path: Path) -> None:
+    (tmp_path / "memo.txt").write_bytes("Growth is argued.".encode("utf-16"))
+    assert memo_passages([tmp_path / "memo.txt"]).texts == ("Growth is argued.",)

@@ -16,13 +16,11 @@ from pathlib import Path
 
 from xlcheck.cells import CellError, CellRef, Scalar, is_number
 from xlcheck.engines import Unsolved
-from xlcheck.errors import UsageError
+from xlcheck.memo import read_memo
 from xlcheck.recompute import Recalc
 from xlcheck.verdicts import Found, Quote, Verdict
 from xlcheck.workbook import Book, Sheet
 
-MEMO_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
-"""Files beside the workbook whose text a judge may quote; the last two need the extra ``memo``."""
 _GAP = "\n\u241e\n"
 """Stands between passages; no quote can reach across it."""
 
@@ -35,18 +33,26 @@ class Passages:
     """Memo pages, formulas, comments, rows as displayed, …"""
     numbers: Mapping[str, float] = field(default_factory=dict)
     """Cell address (``Sheet name!A1``) to recomputed number."""
+    unread: tuple[str, ...] = ()
+    """Why a file that was handed in could not be read, one sentence each."""
 
     def __add__(self, other: Passages) -> Passages:
-        return Passages(self.texts + other.texts, {**self.numbers, **other.numbers})
+        return Passages(self.texts + other.texts, {**self.numbers, **other.numbers}, self.unread + other.unread)
 
 
 def verify(verdicts: Iterable[Verdict], passages: Passages) -> tuple[Verdict, ...]:
-    """Return the verdicts with every quote marked exact, normalised or not_found."""
+    """Return the verdicts with every quote marked exact, normalised or not_found.
+
+    A quote that is nowhere stays unmarked (not looked up) while a file that was handed in could not be read.
+    """
     raw = _GAP.join(passages.texts)
     plain = normalised(raw)
 
     def look_up(quote: Quote) -> Quote:
-        return quote.model_copy(update={"found": _found(quote, raw, plain, passages.numbers)})
+        found: Found | None = _found(quote, raw, plain, passages.numbers)
+        if found == "not_found" and passages.unread:
+            found = None
+        return quote.model_copy(update={"found": found})
 
     return tuple(
         verdict.model_copy(update={"quotes": tuple(look_up(quote) for quote in verdict.quotes)}) for verdict in verdicts
@@ -207,29 +213,7 @@ def displayed(value: Scalar | Unsolved, number_format: str) -> str:
 
 
 def memo_passages(paths: Iterable[Path]) -> Passages:
-    """Return the text of memo files (.md, .txt, .docx, .pdf; others are left out); UsageError if one cannot be read."""
-    return Passages(tuple(text for path in paths for text in _memo(path)))
-
-
-def _memo(path: Path) -> list[str]:
-    suffix = path.suffix.lower()
-    try:
-        if suffix in (".md", ".txt"):
-            return [path.read_bytes().decode("utf-8-sig")]
-        if suffix == ".docx":
-            return _docx(path)
-        if suffix == ".pdf":
-            return _pdf(path)
-    except UnicodeDecodeError:
-        return [path.read_bytes().decode("gb18030", errors="replace")]
-    except OSError as problem:
-        raise UsageError(f"{path.name}: the memo cannot be read: {problem.strerror or problem}") from None
-    return []
-
-
-def _docx(path: Path) -> list[str]:
-    raise UsageError(f"{path.name}: .docx memos cannot be read yet; hand in .md or .txt")
-
-
-def _pdf(path: Path) -> list[str]:
-    raise UsageError(f"{path.name}: .pdf memos cannot be read yet; hand in .md or .txt")
+    """Return the text of memo files; those that cannot be read are named in `unread`."""
+    memos = [read_memo(path) for path in paths]
+    texts = tuple(text for memo in memos for text in memo.texts)
+    return Passages(texts, {}, tuple(memo.unread for memo in memos if memo.unread is not None))

@@ -78,7 +78,7 @@ def _quote_problem(verdict: Verdict) -> str | None:
         return "the required quote is missing"
     for quote in verdict.quotes:
         if quote.found is None:
-            return f"the quote {_short(quote.text)} was not looked up"
+            return f"the quote {_short(quote.text)} could not be looked up in everything that was handed in"
         if quote.found == "not_found":
             return f"the quote {_short(quote.text)} was not found in what was handed in"
     return None

@@ -1,0 +1,109 @@
+"""The text of the memo files beside a workbook: .md and .txt at once, .docx and .pdf with the extra ``memo``."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from xlcheck.errors import SubmissionError
+from xlcheck.intake import MEMO_SUFFIXES, check_package
+
+MAX_BYTES = 20_000_000
+"""Size of a memo file above which it is not read."""
+MAX_PAGES = 500
+"""Pages of a PDF that are read."""
+
+
+class Memo(NamedTuple):
+    """What could be read of one memo file."""
+
+    name: str
+    texts: tuple[str, ...]
+    """The whole text, or one text a page."""
+    unread: str | None = None
+    """Why nothing could be read, in one sentence."""
+
+
+def read_memo(path: Path) -> Memo:
+    """Read one memo file; a file that cannot be read says why in `unread` (the submitter's fault, no error of ours)."""
+    suffix = path.suffix.lower()
+    if suffix not in MEMO_SUFFIXES:
+        return _unread(path, f"a memo is one of {', '.join(MEMO_SUFFIXES)}")
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return _unread(path, f"it has {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read")
+        data = path.read_bytes()
+    except OSError as problem:
+        return _unread(path, f"it cannot be read: {problem.strerror or problem}")
+    if suffix == ".docx":
+        return _docx(path, data)
+    if suffix == ".pdf":
+        return _pdf(path, data)
+    return Memo(path.name, (_decoded(data),))
+
+
+def _unread(path: Path, why: str) -> Memo:
+    return Memo(path.name, (), f"{path.name}: {why}")
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:  # Chinese Windows still writes its own code page
+        return data.decode("gb18030", errors="replace")
+
+
+def _docx(path: Path, data: bytes) -> Memo:
+    try:
+        from docx import Document
+        from docx.opc.exceptions import OpcError
+        from docx.text.paragraph import Paragraph
+        from lxml.etree import XMLSyntaxError
+    except ImportError:
+        return _unread(path, "reading .docx needs the extra, pip install 'xlcheck[memo]'")
+    try:
+        check_package(data, path.name)
+        blocks = list(Document(BytesIO(data)).iter_inner_content())
+        lines = []
+        for block in blocks:
+            if isinstance(block, Paragraph):
+                lines.append(block.text)
+            else:
+                lines += [" | ".join(cell.text for cell in row.cells) for row in block.rows]
+    except SubmissionError as problem:
+        return Memo(path.name, (), str(problem))
+    except (OpcError, XMLSyntaxError, ValueError, KeyError, IndexError, AttributeError) as problem:
+        return _unread(path, f"it is no sound .docx file ({type(problem).__name__})")
+    return Memo(path.name, ("\n".join(lines),))
+
+
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zß-ÿ])")
+
+
+def _pdf(path: Path, data: bytes) -> Memo:
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import PyPdfError
+    except ImportError:
+        return _unread(path, "reading .pdf needs the extra, pip install 'xlcheck[memo]'")
+    try:
+        pages = [page.extract_text() for page in PdfReader(BytesIO(data)).pages[:MAX_PAGES]]
+    except (
+        PyPdfError,
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OSError,
+    ) as problem:
+        return _unread(path, f"it is no sound .pdf file ({type(problem).__name__})")
+    if not any(page.strip() for page in pages):
+        return _unread(path, "its pages hold no text (scanned pages are pictures)")
+    joined = "\n".join(pages)
+    return Memo(path.name, tuple(dict.fromkeys((*pages, joined, _HYPHENATED.sub("", joined)))))
