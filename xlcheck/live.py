@@ -12,6 +12,7 @@ from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Clock, Engine, Session, Unsolved
 from xlcheck.normalise import normalise
 from xlcheck.package import write_package
+from xlcheck.rewrite import Rewriter
 from xlcheck.workbook import Book
 
 Values = Mapping[CellRef, Scalar | Unsolved]
@@ -22,7 +23,7 @@ class LiveModel:
 
     def __init__(self, book: Book, engine: Engine, clock: Clock) -> None:
         self.book = book
-        self._draft = normalise(book)
+        self._draft = normalise(book, Rewriter(book))
         self._session: Session = engine.open(write_package(self._draft), clock)
 
     def values(self) -> Values:

@@ -6,104 +6,68 @@ sheets; the cells of data tables are blank until a what-if fills them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from xlcheck.cells import CellRef, RangeRef, Scalar
-from xlcheck.package import Content, Draft, Formula
-from xlcheck.rewrite import Reference, quote, rewrite_references
-from xlcheck.workbook import Book, Cell, Sheet
-
-_LINK = re.compile(r"(?:[^\[\]]*[\\/])?\[(\d+)\](.*)\Z", re.DOTALL)
+from xlcheck.cells import CellRef, RangeRef
+from xlcheck.package import Content, Draft, Formula, SheetCells
+from xlcheck.rewrite import Rewriter, alias
+from xlcheck.workbook import Book, Cell, DefinedName, Sheet
 
 
-def normalise(book: Book) -> Draft:
-    """Return the book as an engine may see it: formulas and constants only."""
-    links = external_sheets(book)
-    sheets: dict[str, Mapping[tuple[int, int], Content]] = {
-        sheet.name: dict(_contents(sheet, links)) for sheet in book.sheets
-    }
-    for (link, name), title in links.items():
-        sheets[title] = {
-            (ref.row, ref.column): value for ref, value in book.external[link].items() if ref.sheet.casefold() == name
-        }
+def normalise(book: Book, rewriter: Rewriter, held: Collection[CellRef] = ()) -> Draft:
+    """Return the book as an engine may see it: formulas and constants only; `held` cells are left blank."""
+    sheets: dict[str, SheetCells] = {sheet.name: dict(_contents(sheet, rewriter, held)) for sheet in book.sheets}
+    sheets.update(external_sheets(rewriter))
     return Draft(
         sheets=sheets,
-        names=[replace(name, formula=localise(name.formula, links)) for name in book.names],
+        names=workbook_names(rewriter),
         tables=book.tables,
         date1904=book.calc.date1904,
         hidden_rows={sheet.name: sheet.hidden_rows for sheet in book.sheets if sheet.hidden_rows},
     )
 
 
-def filled_ranges(sheet: Sheet) -> list[RangeRef]:
-    """Return the ranges whose cells a formula or data table fills beyond its own cell."""
-    return [area for cell in sheet.cells.values() if (area := _filled(cell)) is not None]
+def external_sheets(rewriter: Rewriter) -> Mapping[str, SheetCells]:
+    """Return the added sheets with the stored values of linked workbooks."""
+    return {
+        title: {
+            (ref.row, ref.column): value
+            for ref, value in rewriter.book.external[link].items()
+            if ref.sheet.casefold() == name
+        }
+        for (link, name), title in rewriter.links.items()
+    }
 
 
-def _filled(cell: Cell) -> RangeRef | None:
+def workbook_names(rewriter: Rewriter) -> list[DefinedName]:
+    """Return the defined names, and for each that belongs to a sheet one that can be read from everywhere."""
+    names = [replace(name, formula=rewriter.name(name)) for name in rewriter.book.names]
+    scoped = [name for name in names if name.sheet is not None]
+    return names + [replace(name, name=alias(name, rewriter.book), sheet=None) for name in scoped]
+
+
+def filled(cell: Cell) -> RangeRef | None:
+    """Return the range that a cell's data table or array formula fills."""
     return cell.data_table.range if cell.data_table else cell.array
 
 
 def followers(sheet: Sheet) -> set[tuple[int, int]]:
-    """Return the cells of a sheet that another cell's array formula or data table fills."""
+    """Return the cells of a sheet that a data table, or another cell's array formula, fills."""
     found: set[tuple[int, int]] = set()
     for cell in sheet.cells.values():
-        area = _filled(cell)
-        if area is None:
-            continue
-        found.update((ref.row, ref.column) for ref in area.cells() if cell.data_table or ref != cell.ref)
+        area = filled(cell)
+        if area is not None and (area.size > 1 or cell.data_table):
+            found.update((ref.row, ref.column) for ref in area.cells() if cell.data_table or ref != cell.ref)
     return found
 
 
-def _contents(sheet: Sheet, links: Links) -> Iterator[tuple[tuple[int, int], Content]]:
+def _contents(sheet: Sheet, rewriter: Rewriter, held: Collection[CellRef]) -> Iterator[tuple[tuple[int, int], Content]]:
     skipped = followers(sheet)
     for place, cell in sheet.cells.items():
+        if cell.ref in held:
+            continue
         if cell.formula is not None:
-            text = localise(cell.formula, links) if links or "[" in cell.formula else cell.formula
-            yield place, Formula(text, cell.array, cell.dynamic)
+            yield place, Formula(rewriter.rewrite(cell.formula, cell.ref), cell.array, cell.dynamic)
         elif place not in skipped:
             yield place, cell.stored
-
-
-Links = Mapping[tuple[int, str], str]
-"""(link number, case-folded sheet name) to the title of the added sheet."""
-
-
-def external_sheets(book: Book) -> Links:
-    """Return a title for each sheet of a linked workbook that has stored values, none of the book's own names."""
-    taken = {sheet.name.casefold() for sheet in book.sheets}
-    found: dict[tuple[int, str], str] = {}
-    for link, values in book.external.items():
-        for name in dict.fromkeys(ref.sheet.casefold() for ref in values):
-            title = f"External_{link}_{len(found) + 1}"
-            while title.casefold() in taken:
-                title += "_"
-            found[link, name] = title
-    return found
-
-
-def external_reference(sheet: str) -> tuple[int, str] | None:
-    """Return (link number, sheet name) of a prefix such as ``[1]Sheet``, or None if it is no external one."""
-    match = _LINK.match(sheet)
-    return (int(match[1]), match[2]) if match else None
-
-
-def localise(formula: str, links: Links) -> str:
-    """Re-point references to other workbooks at the added sheets; those without stored values stay as they are."""
-    if "[" not in formula:
-        return formula
-
-    def rewrite(reference: Reference) -> str | None:
-        target = external_reference(reference.sheet) if reference.sheet is not None else None
-        title = links.get((target[0], target[1].casefold())) if target else None
-        return f"{quote(title)}{reference.body}" if title else None
-
-    return rewrite_references(formula, rewrite)
-
-
-def constant(book: Book, ref: CellRef) -> Scalar:
-    """Return the constant that stands in a cell, None if it is blank."""
-    cell = book.get(ref)
-    return cell.stored if cell is not None and cell.formula is None else None

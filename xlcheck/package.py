@@ -10,11 +10,11 @@ import io
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
-from xlcheck.cells import CellError, RangeRef, Scalar, column_letters
+from xlcheck.cells import CellError, RangeRef, Scalar, column_letters, parse_a1
 from xlcheck.workbook import DefinedName, Table
 
 
@@ -185,3 +185,49 @@ def _attribute(text: str) -> str:
 def _hexadecimal(match: re.Match[str]) -> str:
     found = match[0]
     return f"_x005F{found}" if len(found) > 1 else f"_x{ord(found):04X}_"
+
+
+_READ_CELL = re.compile(
+    r'<c r="(?P<address>[A-Z]+[0-9]+)"(?P<cm> cm="1")?(?: t="(?P<type>[a-zA-Z]+)")?>'
+    r'(?:<f(?: t="array" ref="(?P<array>[^"]+)")?>(?P<formula>.*?)</f>|<v>(?P<value>.*?)</v>'
+    r'|<is><t xml:space="preserve">(?P<text>.*?)</t></is>)</c>',
+    re.DOTALL,
+)
+_READ_NAME = re.compile(r'<definedName name="([^"]*)"(?: localSheetId="([0-9]+)")?>(.*?)</definedName>', re.DOTALL)
+_READ_SHEET = re.compile(r'<sheet name="([^"]*)"')
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+
+
+def read_package(package: bytes) -> Draft:
+    """Read back what `write_package` wrote (and nothing else); tables and hidden rows are left out."""
+    with zipfile.ZipFile(io.BytesIO(package)) as parts:
+        workbook = parts.read("xl/workbook.xml").decode()
+        titles = [_unescape(name) for name in _READ_SHEET.findall(workbook)]
+        sheets = {
+            title: dict(_read_cells(title, parts.read(f"xl/worksheets/sheet{index}.xml").decode()))
+            for index, title in enumerate(titles, 1)
+        }
+    names = [
+        DefinedName(_unescape(name), titles[int(scope)] if scope else None, _unescape(formula))
+        for name, scope, formula in _READ_NAME.findall(workbook)
+    ]
+    return Draft(sheets, names, date1904='date1904="1"' in workbook)
+
+
+def _read_cells(title: str, text: str) -> Iterator[tuple[tuple[int, int], Content]]:
+    for match in _READ_CELL.finditer(text):
+        place = parse_a1(match["address"])
+        kind, value = match["type"], match["value"]
+        if match["formula"] is not None:
+            area = RangeRef.parse(f"{title}!{match['array']}") if match["array"] else None
+            yield place, Formula("=" + _unescape(match["formula"]), area, match["cm"] is not None)
+        elif match["text"] is not None:
+            yield place, _unescape(match["text"])
+        elif kind == "e":
+            yield place, CellError(error=_unescape(value))
+        else:
+            yield place, value == "1" if kind == "b" else float(value)
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), unescape(text, {"&quot;": '"'}))

@@ -1,77 +1,24 @@
-"""Rewrite the references of a formula in its text, leaving everything else as it was written."""
+"""Rewrite the references of a formula in its text, so that an engine reads what Excel reads.
+
+References to other workbooks read their stored values from added sheets; names that belong to one sheet, or
+that move with the formula, become addresses. A *pinned* formula can stand on any other sheet at the same
+address: its references name their sheet, and tables and spills are the ranges that they are now.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
 
-Kind = Literal["cell", "area", "columns", "rows", "name", "table", "spill"]
+from xlcheck.cells import CellRef, RangeRef, column_letters
+from xlcheck.reading.scope import defined_name, name_area, structured
+from xlcheck.reading.tokens import Area, Token, tokens
+from xlcheck.workbook import Book, DefinedName
 
-_A1 = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
-_END = r"(?![\w.(!\[])"
-_FORMULA = re.compile(
-    rf"""
-    (?P<string>"(?:[^"]|"")*")
-  | (?P<error>\#(?:N/A|GETTING_DATA|[A-Z/0]+[!?]))
-  | (?P<sheet>'(?:[^']|'')+'! | (?:\[[^\[\]]+\])?[\w.]+(?::[\w.]+)?! | \[[^\[\]]+\]!)?
-    (?:
-      (?P<spill>{_A1}\#)
-    | (?P<area>{_A1}:{_A1}{_END})
-    | (?P<cell>{_A1}{_END})
-    | (?P<columns>\$?[A-Za-z]{{1,3}}:\$?[A-Za-z]{{1,3}}{_END})
-    | (?P<rows>\$?[0-9]{{1,7}}:\$?[0-9]{{1,7}}{_END})
-    | (?P<table>(?:[^\W\d][\w.\\?]*)?\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\])
-    | (?P<function>[^\W\d][\w.]*\()
-    | (?P<name>[^\W\d][\w.\\?]*)
-    | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_KEPT = frozenset({"string", "error", "function", "number"})
-_LOCAL = ("_xlpm.", "_xlnm.")
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """One reference as it stands in a formula."""
-
-    kind: Kind
-    sheet: str | None
-    """Sheet name or span without quotes and ``!``, external links as ``[1]Sheet``; None if not written."""
-    body: str
-    """What follows the sheet: ``$A$1:B2``, a name, or ``Table[column]``."""
-
-    def __str__(self) -> str:
-        return self.body if self.sheet is None else f"{quote(self.sheet)}{self.body}"
-
-
-def rewrite_references(formula: str, rewrite: Callable[[Reference], str | None]) -> str:
-    """Return the formula with each reference replaced by what `rewrite` returns (None leaves it)."""
-
-    def replace(match: re.Match[str]) -> str:
-        kind = match.lastgroup
-        if kind in _KEPT and match["sheet"] is None:
-            return match[0]
-        body = match[0] if match["sheet"] is None else match[0][len(match["sheet"]) :]
-        if kind == "name" and (body.upper() in ("TRUE", "FALSE") or body.startswith(_LOCAL)):
-            return match[0]
-        written = match["sheet"]
-        sheet = None if written is None else unquote(written)
-        found = rewrite(Reference(kind, sheet, body))  # type: ignore[arg-type]
-        return match[0] if found is None else found
-
-    return _FORMULA.sub(replace, formula)
-
-
-def unquote(written: str) -> str:
-    """Return the sheet of a written prefix: ``'It''s'!`` gives ``It's``."""
-    name = written[:-1]
-    return name[1:-1].replace("''", "'") if name.startswith("'") else name
-
-
+_LINK = re.compile(r"'?\[(\d+)\](.*?)'?!\Z", re.DOTALL)
+_ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY\(((?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})\)", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\W\d][\w.]*\Z")
 _ADDRESS = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}\Z|[Rr][0-9]*[Cc][0-9]*\Z|[Rr]\Z|[Cc]\Z")
 
@@ -81,3 +28,153 @@ def quote(sheet: str) -> str:
     if _PLAIN.match(sheet) and not _ADDRESS.match(sheet):
         return f"{sheet}!"
     return "'" + sheet.replace("'", "''") + "'!"
+
+
+def written(area: RangeRef) -> str:
+    """Return a rectangle as a formula writes it, its sheet in front."""
+    return f"{quote(area.sheet)}{area.address}"
+
+
+@dataclass(frozen=True)
+class Rewriter:
+    """Rewrites the formulas of one book."""
+
+    book: Book
+
+    @cached_property
+    def links(self) -> Mapping[tuple[int, str], str]:
+        """Return (link number, case-folded sheet name) to the title of the sheet added for it."""
+        taken = {sheet.name.casefold() for sheet in self.book.sheets}
+        found: dict[tuple[int, str], str] = {}
+        for link, values in self.book.external.items():
+            for name in dict.fromkeys(ref.sheet.casefold() for ref in values):
+                title = f"External_{link}_{len(found) + 1}"
+                while title.casefold() in taken:
+                    title += "_"
+                found[link, name] = title
+        return found
+
+    @cached_property
+    def _external(self) -> Mapping[tuple[int, str], frozenset[tuple[int, int]]]:
+        return {
+            (link, name): frozenset(
+                (ref.row, ref.column) for ref in self.book.external[link] if ref.sheet.casefold() == name
+            )
+            for link, name in self.links
+        }
+
+    @cached_property
+    def _moving(self) -> re.Pattern[str] | None:
+        """Return a pattern of the names that cannot be left to an engine, None if there are none."""
+        names = [re.escape(name.name) for name in self.book.names if name.sheet is not None or not _fixed(name)]
+        return re.compile("|".join(names), re.IGNORECASE) if names else None
+
+    def rewrite(self, formula: str, at: CellRef) -> str:
+        """Return the formula for its own place in the normalised copy."""
+        if "[" not in formula and (self._moving is None or not self._moving.search(formula)):
+            return formula
+        return "=" + "".join(self._words(formula[1:], at, pinned=False))
+
+    def pin(self, formula: str, at: CellRef) -> str:
+        """Return the formula for another sheet, at the same address."""
+        text = _ANCHOR.sub(lambda match: self._spill(match[1], at) or match[0], formula[1:])
+        return "=" + "".join(self._words(text, at, pinned=True))
+
+    def name(self, name: DefinedName) -> str:
+        """Return the formula of a defined name for the normalised copy."""
+        if "[" not in name.formula:
+            return name.formula
+        at = CellRef(name.sheet or self.book.sheets[0].name, 1, 1)
+        return "".join(self._words(name.formula, at, pinned=False))
+
+    def _words(self, text: str, at: CellRef, *, pinned: bool) -> Iterator[str]:
+        home = quote(at.sheet) if pinned else ""
+        held: Token | None = None
+        for word in tokens(text):
+            if held is not None:
+                spill = self._spill(held.text, at) if word.text == "#" else None
+                yield spill or self._area(held, home)
+                held = None
+                if spill:
+                    continue
+            if word.kind == "ref":
+                if pinned:
+                    held = word
+                else:
+                    yield self._area(word, home)
+            elif word.kind == "name":
+                yield self._name(word.text, at, pinned=pinned)
+            elif word.kind == "table":
+                yield self._table(word.text, at, pinned=pinned)
+            else:
+                yield word.text
+        if held is not None:
+            yield self._area(held, home)
+
+    def _area(self, word: Token, home: str) -> str:
+        area = word.area
+        assert area is not None
+        if not area.sheet:
+            return home + word.text
+        match = _LINK.match(area.sheet) if "[" in area.sheet else None
+        if match is None:
+            return word.text
+        key = int(match[1]), match[2].replace("''", "'").casefold()
+        title = self.links.get(key)
+        if title is None or not _stored(area, self._external[key]):
+            return word.text
+        return quote(title) + word.text[len(area.sheet) :]
+
+    def _name(self, text: str, at: CellRef, *, pinned: bool) -> str:
+        name = defined_name(text.replace("[0]!", ""), at.sheet, self.book)
+        if name is None or (name.sheet is None and _fixed(name)):
+            return text if name is None else name.name
+        area = name_area(name, at)
+        if area is not None and "[" not in area.sheet:
+            sheet = area.sheet or quote(name.sheet or at.sheet)
+            return sheet + _address(area)
+        return text if not pinned and "!" not in text else alias(name, self.book)
+
+    def _table(self, text: str, at: CellRef, *, pinned: bool) -> str:
+        found = structured(text, self.book, at) if pinned else None
+        return written(found) if found is not None else text
+
+    def _spill(self, anchor: str, at: CellRef) -> str | None:
+        try:
+            ref = CellRef.parse(anchor if "!" in anchor else f"{quote(at.sheet)}{anchor}")
+        except ValueError:
+            return None
+        cell = self.book.get(ref)
+        return written(cell.array) if cell is not None and cell.array is not None else None
+
+
+def alias(name: DefinedName, book: Book) -> str:
+    """Return the workbook-wide name under which a name that computes something can be read from any sheet."""
+    if name.sheet is None:
+        return name.name
+    number = next(index for index, sheet in enumerate(book.sheets) if sheet.name == name.sheet)
+    return f"Scoped_{number}_{name.name}"
+
+
+def _fixed(name: DefinedName) -> bool:
+    """Say whether a name means the same wherever it is used (all its references are absolute)."""
+    return all(word.area is None or all(word.area.absolute) for word in tokens(name.formula))
+
+
+def _stored(area: Area, places: frozenset[tuple[int, int]]) -> bool:
+    """Say whether the linked workbook has a stored value in the area."""
+    if area.single:
+        return (area.first_row, area.first_column) in places
+    last_row, last_column = area.last_row or 1 << 30, area.last_column or 1 << 30
+    return any(
+        area.first_row <= row <= last_row and area.first_column <= column <= last_column for row, column in places
+    )
+
+
+def _address(area: Area) -> str:
+    start = f"${column_letters(area.first_column)}" if area.first_column else ""
+    start += f"${area.first_row}" if area.first_row else ""
+    if area.single:
+        return start
+    end = f"${column_letters(area.last_column)}" if area.last_column else ""
+    return f"{start}:{end}" + (f"${area.last_row}" if area.last_row else "")

@@ -1,0 +1,235 @@
+"""The local check: does each stored value follow from its own formula and the stored values that it reads.
+
+Each formula is evaluated once from Excel's own precedents, so loops and iteration play no part and only the
+first stale cell of a chain differs. Three opinions, each asked only about what is still in dispute.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from xlcheck.agreement import agree, tolerance_of
+from xlcheck.cells import CellError, CellRef, Scalar
+from xlcheck.engines import Engine, Unsolved
+from xlcheck.shadow import NOT_STORED, Shadow, Values, stored_values
+from xlcheck.workbook import Book, Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What the local check says of one cell: the stored value follows, does not, or cannot be judged."""
+
+    same: bool
+    unsolved: Unsolved | None = None
+    expected: Scalar = None
+    """Where it does not follow: what does."""
+    opinions: Mapping[str, Scalar | Unsolved] = field(default_factory=dict)
+
+
+SAME = Local(True)
+
+_PLACE_BOUND = re.compile(r"\b(?:ISFORMULA|FORMULATEXT|CELL|INFO|SHEETS?|GETPIVOTDATA)\(", re.IGNORECASE)
+"""Functions that ask where they stand or what stands there: the shadow book would answer for itself."""
+_FEW = 50
+_RANDOM = re.compile(r"\b(?:RAND|RANDBETWEEN|RANDARRAY)\(", re.IGNORECASE)
+_CLOCK = re.compile(r"\b(?:TODAY|NOW)\(", re.IGNORECASE)
+_WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE)\(", re.IGNORECASE)
+"""Functions whose text depends on the language of the Excel that stored it."""
+
+
+def local_check(
+    shadow: Shadow, opinions: Sequence[Engine], loops: Collection[CellRef] = (), slack: float = 0.0
+) -> dict[CellRef, Local]:
+    """Judge every formula cell that carries a stored value, and every cell that an array formula fills.
+
+    `opinions` in order of trust. Cells in live loops may lie apart by `slack` (relative, the iteration's delta).
+    """
+    check = _Check(shadow, stored_values(shadow.book), loops, slack)
+    cells = [cell for cell in shadow.book.formula_cells() if cell.stored is not None]
+    found, asked = check.first_look(cells)
+    disputed: Sequence[Cell] = asked
+    said: dict[CellRef, dict[str, Scalar | Unsolved]] = {}
+    for number, engine in enumerate(opinions):
+        answers = shadow.ask(engine, disputed, check.stored)
+        for ref, answer in answers.items():
+            said.setdefault(ref, {})[engine.name] = answer
+        few = len(disputed) <= _FEW
+        disputed = [cell for cell in disputed if check.open(cell, said, number, few=few)]
+        if not disputed:
+            break
+    for cell in asked:
+        for ref in check.judged(cell):
+            found[ref] = check.verdict(ref, cell, said[ref])
+    return check.without_consequences(found, opinions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    shadow: Shadow
+    stored: Values
+    loops: Collection[CellRef]
+    slack: float
+
+    def first_look(self, cells: Iterable[Cell]) -> tuple[dict[CellRef, Local], list[Cell]]:
+        """Set aside the cells that no engine can judge from stored values."""
+        found: dict[CellRef, Local] = {}
+        asked = []
+        for cell in cells:
+            reason = self._beyond(cell)
+            if reason is None:
+                asked.append(cell)
+            else:
+                found.update(dict.fromkeys(self.judged(cell), Local(False, reason)))
+        return found, asked
+
+    def _beyond(self, cell: Cell) -> Unsolved | None:
+        formula = cell.formula or ""
+        if _RANDOM.search(formula):
+            return Unsolved(kind="random", detail="it draws random numbers")
+        if _PLACE_BOUND.search(formula):
+            return Unsolved(kind="unsupported_function", detail="it asks for a property of a cell or of the workbook")
+        return None
+
+    def judged(self, cell: Cell) -> list[CellRef]:
+        """Return the cells whose stored value is this formula's: its own, and those that it fills."""
+        if cell.array is None or cell.array.size == 1:
+            return [cell.ref]
+        return [ref for ref in cell.array.cells() if ref in self.stored]
+
+    def open(
+        self, cell: Cell, said: Mapping[CellRef, Mapping[str, Scalar | Unsolved]], number: int, *, few: bool
+    ) -> bool:
+        """Say whether another opinion is needed: nobody agreed yet, and no two against the stored value.
+
+        Where few cells are in dispute every opinion is heard before one is called stale.
+        """
+        for ref in self.judged(cell):
+            votes = said[ref]
+            if any(self._agrees(ref, cell, vote) for vote in votes.values()):
+                continue
+            if number == 0 or few or _settled(list(votes.values())) is None:
+                return True
+        return False
+
+    def _agrees(self, ref: CellRef, cell: Cell, vote: Scalar | Unsolved) -> bool:
+        if isinstance(vote, Unsolved) or vote is None:
+            return False
+        stored = self.stored[ref]
+        assert not isinstance(stored, Unsolved)
+        formula = cell.formula or ""
+        if agree(stored, vote, tolerance_of(formula)):
+            return True
+        relative = max(1e-6, self.slack) if ref in self.loops else tolerance_of(formula)
+        return agree(stored, vote, relative, self._read(cell))
+
+    def _read(self, cell: Cell) -> Iterable[Scalar]:
+        for ref in self.shadow.graph.precedents(cell.ref):
+            value = self.stored.get(ref)
+            if not isinstance(value, Unsolved):
+                yield value
+
+    def verdict(self, ref: CellRef, cell: Cell, votes: Mapping[str, Scalar | Unsolved]) -> Local:
+        """Weigh the votes on one cell."""
+        if any(self._agrees(ref, cell, vote) for vote in votes.values()):
+            return SAME if len(votes) == 1 else Local(True, opinions=votes)
+        settled = _settled(list(votes.values()))
+        if settled is not None:
+            doubt = self._doubt(ref, cell, settled, list(votes.values()))
+            return Local(False, doubt, None if doubt else settled, votes)
+        reasons = [vote for vote in votes.values() if isinstance(vote, Unsolved)]
+        if len(reasons) == len(votes):
+            return Local(False, reasons[0], None, votes)
+        return Local(
+            False, _disagree("; ".join(f"{name}: {_short(vote)}" for name, vote in votes.items())), None, votes
+        )
+
+    def _doubt(self, ref: CellRef, cell: Cell, value: Scalar, votes: Sequence[Scalar | Unsolved]) -> Unsolved | None:
+        """Return why two opinions against the stored value do not suffice, None if they do.
+
+        Engines share gaps: an error where Excel has a number is believed only if it is read or is a division by
+        zero; a number where Excel has an error only if all three say so.
+        """
+        formula, stored = cell.formula or "", self.stored[ref]
+        if _CLOCK.search(formula):
+            return Unsolved(kind="clock", detail="it reads the date of the last calculation")
+        if cell.rich:
+            return Unsolved(kind="rich_data", detail="it holds a linked data type, not a plain value")
+        if isinstance(stored, str) and _WORDED.search(formula):
+            return _disagree("its text depends on the language of the program that stored it")
+        if isinstance(value, CellError):
+            known = not isinstance(stored, CellError) and (value.error == "#DIV/0!" or value in set(self._read(cell)))
+            return None if known else _disagree(f"two engines say {value}, which nothing that it reads explains")
+        if isinstance(stored, CellError) and sum(agree(value, vote) for vote in votes if _speaks(vote)) < 3:
+            return _disagree(f"two engines say {_short(value)} where {stored} is stored")
+        return None
+
+    def without_consequences(self, found: dict[CellRef, Local], opinions: Sequence[Engine]) -> dict[CellRef, Local]:
+        """Keep of the mismatches only the first of each chain.
+
+        A mismatch that agrees with its stored value once its mismatching precedents hold what they should is a
+        consequence. Repeated until nothing changes, for chains of mismatches.
+        """
+        wrong = {ref: local.expected for ref, local in found.items() if not local.same and local.unsolved is None}
+        book = self.shadow.book
+        for _ in range(20):
+            later = [
+                ref for ref in wrong if any(one in wrong for one in self.shadow.graph.precedents(ref) if one != ref)
+            ]
+            cells = [cell for ref in later if (cell := book.get(ref)) is not None and cell.formula is not None]
+            if not cells:
+                break
+            values = {**self.stored, **wrong}
+            before = dict(wrong)
+            for engine in opinions[:2]:
+                for ref, answer in self.shadow.ask(engine, cells, values).items():
+                    cell = book.get(ref)
+                    if ref not in wrong or cell is None or isinstance(answer, Unsolved):
+                        continue
+                    if self._agrees(ref, cell, answer):
+                        del wrong[ref]
+                        found[ref] = Local(True, opinions=found[ref].opinions)
+                    elif engine is opinions[0]:
+                        wrong[ref] = answer
+                cells = [cell for cell in cells if cell.ref in wrong]
+            if wrong == before:
+                break
+        for ref, expected in wrong.items():
+            found[ref] = Local(False, None, expected, found[ref].opinions)
+        return found
+
+
+def _speaks(vote: Scalar | Unsolved) -> TypeGuard[float | bool | str | CellError]:
+    """Say whether an opinion is a vote: a blank is none."""
+    return vote is not None and not isinstance(vote, Unsolved)
+
+
+def _settled(votes: Sequence[Scalar | Unsolved]) -> Scalar:
+    """Return the value that two votes share, None if no two agree."""
+    real = [vote for vote in votes if _speaks(vote)]
+    for index, vote in enumerate(real):
+        if any(agree(vote, other) for other in real[index + 1 :]):
+            return vote
+    return None
+
+
+def _disagree(detail: str) -> Unsolved:
+    return Unsolved(kind="engines_disagree", detail=detail)
+
+
+def _short(vote: Scalar | Unsolved) -> str:
+    return vote.kind if isinstance(vote, Unsolved) else repr(vote) if isinstance(vote, str) else str(vote)
+
+
+def claims_nothing(book: Book) -> bool:
+    """Say whether the stored values are placeholders: all zero or empty, in a file to be calculated on loading."""
+    if not book.calc.full_calc_on_load:
+        return False
+    return all(
+        cell.stored in (None, "") or (cell.stored == 0 and cell.stored is not False) for cell in book.formula_cells()
+    )
+
+
+__all__ = ["NOT_STORED", "SAME", "Local", "claims_nothing", "local_check"]

@@ -1,0 +1,124 @@
+"""The shadow book: each formula evaluated once, from given values of its precedents.
+
+Every sheet stands there as constants under its own name, and each formula asked about on an added sheet at
+its own address, reading the constants: no propagation, no loops, no iteration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef, Scalar
+from xlcheck.engines import Clock, Engine, Unsolved
+from xlcheck.errors import EngineError
+from xlcheck.graph import Graph
+from xlcheck.normalise import external_sheets, workbook_names
+from xlcheck.package import Content, Draft, Formula, write_package
+from xlcheck.rewrite import Rewriter
+from xlcheck.workbook import Book, Cell
+
+Values = Mapping[CellRef, Scalar | Unsolved]
+
+IN_PLACE = re.compile(r"\bINDIRECT\(", re.IGNORECASE)
+"""Formulas that read by an address in text cannot be moved to another sheet."""
+
+_SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
+_KEPT = "Kept_values_"
+_UNKNOWN = Formula("=UNKNOWN_VALUE()")
+"""Stands where no value is known, so that what reads it is unsolved and not wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """Asks engines what single formulas give."""
+
+    book: Book
+    graph: Graph
+    rewriter: Rewriter
+    clock: Clock
+
+    def ask(self, engine: Engine, cells: Collection[Cell], values: Values) -> dict[CellRef, Scalar | Unsolved]:
+        """Return what each formula, and each cell that it fills, gives; `values` are those of all other cells.
+
+        A cell missing from `values` is blank; one that is Unsolved makes its readers unsolved.
+        """
+        moved = [cell for cell in cells if not IN_PLACE.search(cell.formula or "")]
+        placed = [cell for cell in cells if IN_PLACE.search(cell.formula or "")]
+        found = self._answers(engine, moved, values, moved=True) if moved else {}
+        if placed:
+            found.update(self._answers(engine, placed, values, moved=False))
+        return found
+
+    def _answers(
+        self, engine: Engine, cells: Collection[Cell], values: Values, *, moved: bool
+    ) -> dict[CellRef, Scalar | Unsolved]:
+        titles = {
+            sheet.name: f"Formulas_{index}_" if moved else sheet.name for index, sheet in enumerate(self.book.sheets)
+        }
+        places = {
+            ref: CellRef(titles[ref.sheet], ref.row, ref.column)
+            for cell in cells
+            for ref in (cell.array.cells() if cell.array else (cell.ref,))
+        }
+        try:
+            draft = self._draft(cells, values, titles, moved=moved)
+            answers = engine.open(write_package(draft), self.clock).what_if({}, list(places.values()))
+        except EngineError as error:
+            unsolved = Unsolved(kind="engine_failure", detail=str(error))
+            return dict.fromkeys(places, unsolved)
+        return {ref: answers[place] for ref, place in places.items()}
+
+    def _draft(self, cells: Collection[Cell], values: Values, titles: Mapping[str, str], *, moved: bool) -> Draft:
+        sheets: dict[str, dict[tuple[int, int], Content]] = {sheet.name: {} for sheet in self.book.sheets}
+        needed = self._needed(cells, values)
+        for ref in needed:
+            value = values.get(ref)
+            sheets[ref.sheet][ref.row, ref.column] = _UNKNOWN if isinstance(value, Unsolved) else value
+        self._keep_subtotals(sheets, needed)
+        for cell in cells:
+            text = cell.formula or ""
+            pinned = self.rewriter.pin(text, cell.ref) if moved else self.rewriter.rewrite(text, cell.ref)
+            target = sheets.setdefault(titles[cell.ref.sheet], {})
+            if not moved and cell.array:
+                for ref in cell.array.cells():
+                    target.pop((ref.row, ref.column), None)
+            target[cell.ref.row, cell.ref.column] = Formula(pinned, cell.array, cell.dynamic)
+        return Draft(
+            sheets={**sheets, **external_sheets(self.rewriter)},
+            names=workbook_names(self.rewriter),
+            tables=self.book.tables,
+            date1904=self.book.calc.date1904,
+            hidden_rows={sheet.name: sheet.hidden_rows for sheet in self.book.sheets if sheet.hidden_rows},
+        )
+
+    def _needed(self, cells: Collection[Cell], values: Values) -> Collection[CellRef]:
+        """Return the cells that must stand there as constants: of a few formulas, only those that they read."""
+        if len(cells) * 20 > len(values) or any(cell.ref in self.graph.dynamic for cell in cells):
+            return values
+        return {ref for cell in cells for ref in self.graph.precedents(cell.ref) if ref in values}
+
+    def _keep_subtotals(self, sheets: dict[str, dict[tuple[int, int], Content]], needed: Collection[CellRef]) -> None:
+        """Let inner subtotals stand as subtotals of their value, for outer ones leave them out."""
+        kept: dict[tuple[int, int], Content] = {}
+        for cell in self.book.formula_cells():
+            if _SUBTOTAL.search(cell.formula or "") and cell.ref in needed:
+                own = sheets[cell.ref.sheet]
+                value = own.get((cell.ref.row, cell.ref.column))
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    kept[len(kept) + 1, 1] = value
+                    own[cell.ref.row, cell.ref.column] = Formula(f"=SUBTOTAL(9,{_KEPT}!A{len(kept)})")
+        if kept:
+            sheets[_KEPT] = kept
+
+
+def stored_values(book: Book) -> Values:
+    """Return the stored values of all cells; formula cells that carry none are unsolved."""
+    return {
+        cell.ref: NOT_STORED if cell.formula is not None and cell.stored is None else cell.stored
+        for cell in book.cells()
+    }
+
+
+NOT_STORED = Unsolved(kind="engine_failure", detail="a cell that it reads carries no stored value")
