@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
+FORMATS = ("csv", "html", "junit", "markdown", "sarif")
 DEMO_TASK = "sic-epitaxy-dcf"
 DEMO_ANSWERS = {"reference": "A good answer", "double-discounting": "An answer with a fatal error"}
 
@@ -207,6 +208,13 @@ def _calibrate(args: argparse.Namespace) -> int:
     return 0 if calibration.holds else 1
 
 
+def _export(args: argparse.Namespace) -> int:
+    from xlcheck.report.exports import export, read_report
+
+    print(export(read_report(args.report), args.to), end="")
+    return 0
+
+
 def _calibration_text(calibration: Calibration) -> str:
     from xlcheck.report.words import columns, points
 
@@ -285,6 +293,11 @@ def _grading_verbs(verbs: Verbs) -> None:
     _workbook(audit)
     audit.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
     _binding(audit)
+
+    export = verbs.add_parser("export", help="turn a report.json into what another tool reads")
+    export.set_defaults(run=_export)
+    export.add_argument("report", type=Path, metavar="REPORT.json")
+    export.add_argument("--to", required=True, choices=FORMATS, help="the format; it is printed")
 
 
 def _reading_verbs(verbs: Verbs) -> None:

@@ -5,7 +5,7 @@ It holds no clock, host or path: the same inputs give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from xlcheck.cells import Frozen
@@ -60,7 +60,12 @@ class Report(Frozen):
         """Return one row per finding, and one per check without findings, as a pandas table."""
         import pandas as pd
 
-        return pd.DataFrame([row for result in self.results for row in _rows(result)])
+        return pd.DataFrame(finding_rows(self.results))
+
+
+def finding_rows(results: Iterable[CheckResult]) -> list[dict[str, object]]:
+    """Return one flat row per finding, and one per check without findings."""
+    return [row for result in results for row in _rows(result)]
 
 
 def _rows(result: CheckResult) -> list[dict[str, object]]:

@@ -80,6 +80,7 @@ def _template() -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters.update(points=points, plain=lambda text: plain(str(text), LONGEST), quantity=quantity)
     return environment.get_template("report.html.j2")

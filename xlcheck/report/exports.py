@@ -1,0 +1,41 @@
+"""The formats that other tools read, by name; each renderer is imported on use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from xlcheck.errors import UsageError
+from xlcheck.report.document import Report
+
+RENDERERS: dict[str, tuple[str, str]] = {
+    "csv": ("table", "report_csv"),
+    "html": ("html", "report_html"),
+    "junit": ("junit", "report_junit"),
+    "markdown": ("markdown", "report_markdown"),
+    "sarif": ("sarif", "report_sarif"),
+}
+"""Format to module and function; every function takes a `Report` and returns text."""
+
+
+def export(report: Report, form: str) -> str:
+    """Return the report in a format of `RENDERERS`; UsageError for another."""
+    if form not in RENDERERS:
+        raise UsageError(f"there is no format {form!r}; choose one of {', '.join(RENDERERS)}")
+    module, function = RENDERERS[form]
+    text: str = getattr(import_module(f"xlcheck.report.{module}"), function)(report)
+    return text
+
+
+def read_report(path: Path) -> Report:
+    """Read a report.json; UsageError if it cannot be read or is none."""
+    try:
+        return Report.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageError(f"{path} is no report of xlcheck: {where}: {first['msg']}") from None
