@@ -1,0 +1,144 @@
+"""Helps for authors: weaknesses found, the explanation for people, and skeletons that are valid."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from xlcheck.authoring import PRESETS, TaskKind, explain, lint, numbers_only_ceiling, skeleton
+from xlcheck.errors import UsageError
+from xlcheck.rubric import parse_rubric
+
+CLEAN = """\
+schema_version: 1
+id: river-ferry-dcf
+title: DCF of a river ferry operator
+mode: financial_model
+basis: {currency: EUR, unit: 1000}
+cutoff: 2026-03-31
+price: {value: 42.10, as_of: 2026-03-31}
+program:
+  - {id: P01, check: bridge.signs, weight: 15, group: bridge}
+  - {id: P02, check: wacc.range, weight: 15, group: rates, params: {low: 0.06, high: 0.09}}
+judge:
+  - id: J01
+    dimension: thesis
+    weight: 20
+    pass_if: The memo gives a cause for the growth of passenger numbers on each of the two routes.
+    fail_if: At least one route grows without a cause.
+    quote: required
+  - id: J02
+    dimension: thesis
+    weight: 20
+    pass_if: Fuel cost per crossing is tied to a contract or a quoted price.
+    fail_if: Fuel is a share of revenue, or is not discussed.
+    quote: required
+  - id: J03
+    dimension: conclusion
+    weight: 20
+    pass_if: Two facts are named, each with a threshold, that would refute the advice.
+    fail_if: Fewer than two such facts are named.
+    quote: required
+  - id: J04
+    dimension: conclusion
+    weight: 10
+    pass_if: One weakness of the analysis is named with its direction.
+    fail_if: No weakness is named.
+    quote: required
+fatal:
+  - {check: fatal.share-count}
+"""
+WEAK = {
+    "several-conditions": ("Fuel cost per crossing is tied", "Wages are dated; fuel cost per crossing is tied"),
+    "vague-words": ("One weakness of the analysis is named", "A reasonable weakness of the analysis is named"),
+    "a-check-decides-this": ("Two facts are named, each", "The net debt weights sum to one, each"),
+    "no-fail-condition": ("    fail_if: No weakness is named.\n", ""),
+    "overlapping-items": (
+        "One weakness of the analysis is named with its direction.",
+        "The memo gives the cause for growth of passenger numbers on the two routes.",
+    ),
+    "numbers-only-ceiling": ("a contract or a quoted price.\n    fail_if: Fuel is a share of revenue, or is not "
+                             "discussed.\n    quote: required", "a contract.\n    fail_if: It is not discussed."),
+    "heavy-item": ("check: bridge.signs, weight: 15", "check: bridge.signs, weight: 25"),
+    "range-without-bounds": (", params: {low: 0.06, high: 0.09}", ""),
+    "unreachable-band": ("program:\n", "cap_on_fatal: 60\nprogram:\n"),
+    "no-fatal-errors": ("fatal:\n  - {check: fatal.share-count}\n", ""),
+    "placeholder": ("Fuel is a share of revenue, or is not discussed.", "TODO"),
+}  # fmt: skip
+
+
+def codes(text: str) -> set[str]:
+    """Return the weaknesses named for a rubric."""
+    return {advice.code for advice in lint(parse_rubric(text))}
+
+
+def test_a_clean_rubric_has_no_weakness() -> None:
+    assert codes(CLEAN) == set()
+
+
+@pytest.mark.parametrize("code", WEAK)
+def test_each_weakness_is_named_and_no_other(code: str) -> None:
+    old, new = WEAK[code]
+    assert old in CLEAN
+    text = CLEAN.replace(old, new, 1)
+    if code == "heavy-item":
+        text = text.replace("group: rates", "group: rates, when_absent: fail").replace(
+            "weight: 15, group: r", "weight: 5, group: r"
+        )
+    assert codes(text) == {code}
+
+
+def test_six_deliberate_weaknesses_are_all_named() -> None:
+    text = CLEAN
+    chosen = ["several-conditions", "vague-words", "a-check-decides-this", "no-fail-condition", "range-without-bounds"]
+    for code in [*chosen, "unreachable-band"]:
+        text = text.replace(*WEAK[code], 1)
+    assert codes(text) == {*chosen, "unreachable-band"}
+
+
+def test_a_group_of_which_nothing_may_be_left_is_named() -> None:
+    text = CLEAN.replace("group: rates", "group: bridge, when_absent: skip")
+    text = text.replace("weight: 15, group: bridge}", "weight: 15, group: bridge, when_absent: skip}")
+    assert codes(text) == {"group-can-be-emptied"}
+
+
+def test_chinese_conditions_are_read_as_well() -> None:
+    text = CLEAN.replace("Two facts are named, each with a threshold, that would refute the advice.", "论证充分")
+    assert codes(text) == {"vague-words"}
+    text = CLEAN.replace(
+        "Two facts are named, each with a threshold, that would refute the advice.", "永续增长率低于WACC"
+    )
+    assert codes(text) == {"a-check-decides-this"}
+
+
+def test_the_numbers_only_ceiling_counts_checks_and_items_without_a_quote() -> None:
+    """30 by checks; with J02 (20) passing without a quote, 50."""
+    assert numbers_only_ceiling(parse_rubric(CLEAN)) == 30
+    assert numbers_only_ceiling(parse_rubric(CLEAN.replace(*WEAK["numbers-only-ceiling"]))) == Decimal(50)
+
+
+def test_the_explanation_names_every_item_its_weight_and_what_fails_it() -> None:
+    text = explain(parse_rubric(CLEAN))
+    for words in ("Checks decide 30 points, a judge 70.", "P02", "low 0.06, high 0.09", "fails: No weakness is named."):
+        assert words in text
+    assert "Evidence published after 2026-03-31: makes the run invalid." in text
+    assert "at most 40" in text
+
+
+@pytest.mark.parametrize("kind", PRESETS)
+def test_a_skeleton_is_valid_and_only_its_placeholders_are_weak(kind: TaskKind) -> None:
+    known = {*PRESETS["reverse-dcf"], "fatal.share-count"}
+    rubric = parse_rubric(skeleton("new-task", 'A "new" task', kind, known), "new.yaml", known)
+    assert rubric.title == 'A "new" task'
+    assert {advice.code for advice in lint(rubric)} <= {"placeholder"}
+
+
+def test_a_skeleton_uses_only_checks_that_exist() -> None:
+    rubric = parse_rubric(skeleton("t", "T", "dcf", {"bridge.signs", "wacc.identity"}))
+    assert {item.check for item in rubric.program} == {"bridge.signs", "wacc.identity"}
+    assert sum(item.weight for item in rubric.program) == 30
+    with pytest.raises(UsageError, match="none of the checks"):
+        skeleton("t", "T", "dcf", set())
+    with pytest.raises(UsageError, match="no kind of task"):
+        skeleton("t", "T", "poem", set())  # type: ignore[arg-type]
