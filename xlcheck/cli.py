@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "html", "junit", "markdown", "sarif")
 DEMO_TASK = "sic-epitaxy-dcf"
-DEMO_ANSWERS = {"reference": "A good answer", "double-discounting": "An answer with a fatal error"}
+DEMO_ANSWERS = {"reference": "A good answer", "flawed": "A flawed answer"}
 
 EXIT_CODES = """exit codes:
   0  fine

@@ -5,6 +5,10 @@ import xlcheck.checks.bridge_shares
 import xlcheck.checks.discount
 import xlcheck.checks.recompute
 import xlcheck.checks.recompute_hardcodes
+import xlcheck.checks.recompute_masks
+import xlcheck.checks.recompute_ranges
 import xlcheck.checks.recompute_rows
+import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
-import xlcheck.checks.terminal  # noqa: F401
+import xlcheck.checks.terminal
+import xlcheck.checks.wacc  # noqa: F401
