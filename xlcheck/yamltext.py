@@ -53,7 +53,7 @@ def parse_document(text: str, source: str, error: type[UsageError]) -> Document:
     import yaml
 
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark
         where = f"{source}:{mark.line + 1}" if mark else source
@@ -78,7 +78,7 @@ def _plain(
         raise error(f"{source}:{line}: {show(location)} is an alias (*); write the value out")
     seen.add(id(node))
     if node.id == "scalar":
-        absent = node.style is None and node.value in ("", "~", "null", "Null", "NULL")
+        absent = not node.style and node.value in ("", "~", "null", "Null", "NULL")
         return None if absent else node.value
     if node.id == "sequence":
         return [_plain(child, (*location, index), lines, seen, blame) for index, child in enumerate(node.value)]
