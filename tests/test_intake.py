@@ -12,13 +12,13 @@ import pytest
 from raw_package import packed, parts_of, rels
 
 from xlcheck.errors import SubmissionError, UsageError
-from xlcheck.intake import Limits, check_package, find_workbook, open_package
+from xlcheck.intake import DEFAULT_LIMITS, Limits, check_package, find_workbook, open_package
 from xlcheck.workbook import load
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
 
 
-def refused(data: bytes, limits: Limits = Limits()) -> str:
+def refused(data: bytes, limits: Limits = DEFAULT_LIMITS) -> str:
     with pytest.raises(SubmissionError) as caught:
         check_package(data, "model.xlsx", limits)
     message = str(caught.value)

@@ -1,6 +1,6 @@
 """From words to a tree: precedence climbing with Excel's precedences.
 
-From loose to tight: comparison, ``&``, ``+ -``, ``* /``, ``^``, ``%``, unary minus, intersection, ``:``.
+From loose to tight: comparison, ``&``, ``+ -``, ``* /``, ``^``, unary minus, ``%``, intersection, ``:``.
 Unary minus binds tighter than ``^`` (``=-2^2`` is 4) and ``^`` leans left (``=2^3^2`` is 64).
 """
 
@@ -102,6 +102,8 @@ class Parser:
         if word.kind == "number":
             return Number(_finite(word.text), position)
         if word.kind in ("text", "error"):
+            if word.text.count('"') % 2:
+                raise Unparsable
             return Text(word.text)
         if word.kind in ("ref", "table"):
             return self._reference(word)
