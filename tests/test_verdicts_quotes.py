@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify
 from xlcheck.verdicts import Quote, Verdict
@@ -118,6 +120,33 @@ def test_an_invented_quote_is_not_found(text: str) -> None:
 )
 def test_values_are_displayed_by_their_number_format(value: object, number_format: str, shown: str) -> None:
     assert displayed(value, number_format) == shown  # type: ignore[arg-type]
+
+
+FORMATS = [
+    "General",
+    "0.0000000000000000%",
+    "#,##0.00",
+    "0,,",
+    "yyyy",
+    "[Red]0.0;(0)",
+    '"EUR" 0',
+    "@",
+    "# ?/?",
+    "0.00E+00",
+]
+
+
+@given(value=st.floats(allow_nan=False, allow_infinity=False), number_format=st.sampled_from(FORMATS))
+def test_any_number_can_be_displayed(value: float, number_format: str) -> None:
+    assert displayed(value, number_format)
+
+
+@given(text=st.text(alphabet=st.sampled_from("0123456789.,-()% ab年"), max_size=40), value=st.floats(-1e30, 1e30))
+def test_any_quote_can_be_looked_up(text: str, value: float) -> None:
+    """And a text that was handed in whole is found."""
+    quote = Quote(text=text, where="A!B2")
+    verdict = verify([Verdict(item="J", quotes=(quote,))], Passages((text, "other"), {"A!B2": value}))[0]
+    assert verdict.quotes[0].found == ("exact" if text.strip() else "not_found")
 
 
 def test_a_list_of_years_is_no_number_with_thousands_separators() -> None:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 
 from xlcheck.cells import CellError, CellRef, Scalar, is_number
@@ -138,14 +138,13 @@ def _is_number_of_cell(words: str, where: str, numbers: Mapping[str, float]) -> 
     if match is None or cell is None or cell not in numbers:
         return False
     opening, minus, digits, closing, percent, _ = match.groups()
-    if bool(opening) != bool(closing):
+    if bool(opening) != bool(closing) or len(digits) > 30 or abs(numbers[cell]) >= 1e25:
         return False
-    quoted, value = Decimal(digits), Decimal(repr(numbers[cell])) * (100 if percent else 1)
-    quoted = -quoted if minus or opening else quoted
-    step = Decimal(1).scaleb(int(quoted.as_tuple().exponent))
-    if abs(value) >= Decimal("1e25"):
-        return False
-    return quoted in {value.quantize(step, ROUND_HALF_UP), value.quantize(step, ROUND_HALF_EVEN)}
+    with localcontext(prec=80):
+        value = Decimal(repr(numbers[cell])) * (100 if percent else 1)
+        quoted = -Decimal(digits) if minus or opening else Decimal(digits)
+        step = Decimal(1).scaleb(-len(digits.partition(".")[2]))
+        return quoted in {value.quantize(step, ROUND_HALF_UP), value.quantize(step, ROUND_HALF_EVEN)}
 
 
 def _cell_in(where: str) -> str | None:
@@ -206,9 +205,9 @@ def displayed(value: Scalar | Unsolved, number_format: str) -> str:
         return f"{value:.11g}"
     percent = "%" in section
     number = Decimal(repr(float(value))) * (100 if percent else 1) / Decimal(1000) ** len(match[2])
-    if abs(number) >= Decimal("1e20"):
+    if abs(number) >= Decimal("1e15"):
         return f"{value:.11g}"
-    rounded = number.quantize(Decimal(1).scaleb(-len(match[1] or "")), ROUND_HALF_UP)
+    rounded = number.quantize(Decimal(1).scaleb(-min(len(match[1] or ""), 12)), ROUND_HALF_UP)
     return f"{rounded:{',' if ',' in match[0] else ''}f}{'%' if percent else ''}"
 
 
