@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import sample_reports as sample
 
-from xlcheck import cli
+from xlcheck import arguments, cli
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.errors import UsageError
@@ -24,7 +24,7 @@ def nasty():
 
 
 def test_command_line_offers_every_format():
-    assert tuple(RENDERERS) == cli.FORMATS
+    assert tuple(RENDERERS) == arguments.FORMATS
 
 
 @pytest.mark.parametrize("form", RENDERERS)

@@ -5,37 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xlcheck.arguments import build_parser
 from xlcheck.errors import UsageError, XlcheckError
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from xlcheck.calibrate import Calibration
+    from xlcheck.checking import Check
     from xlcheck.report.document import Report
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
-
-FORMATS = ("csv", "html", "junit", "markdown", "sarif")
 DEMO_TASK = "sic-epitaxy-dcf"
 DEMO_ANSWERS = {"reference": "A good answer", "flawed": "A flawed answer"}
-
-EXIT_CODES = """exit codes:
-  0  fine
-  1  the score is below --min-score, or a calibration band is broken
-  2  unusable arguments, path, rubric or verdict file
-  3  the submission is ungradable or invalid
-  4  the score is provisional and --strict was given
-  5  a check or an engine broke"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; errors become one sentence on standard error."""
     _forgive_narrow_terminals()
-    args = _parser().parse_args(argv)
+    args = build_parser(RUN).parse_args(argv)
     try:
         code: int = args.run(args)
     except XlcheckError as error:
@@ -166,37 +157,76 @@ def _explain(args: argparse.Namespace) -> int:
     return 0
 
 
-def _checks(args: argparse.Namespace) -> int:
+def _declared() -> Mapping[str, Check]:
     import xlcheck.checks  # noqa: F401 - declares the checks
     from xlcheck.checking import CHECKS
+
+    return CHECKS
+
+
+def _checks(args: argparse.Namespace) -> int:
     from xlcheck.report.checkdocs import check_json, check_text
     from xlcheck.report.listing import checks_text
 
+    declared = _declared()
     if args.id is None:
         _print(
-            args, lambda: {"checks": [check_json(CHECKS[key]) for key in sorted(CHECKS)]}, lambda: checks_text(CHECKS)
+            args,
+            lambda: {"checks": [check_json(declared[key]) for key in sorted(declared)]},
+            lambda: checks_text(declared),
         )
         return 0
-    if args.id not in CHECKS:
+    if args.id not in declared:
         from difflib import get_close_matches
 
-        near = get_close_matches(args.id, CHECKS, n=3)
+        near = get_close_matches(args.id, declared, n=3)
         raise UsageError(
             f"there is no check {args.id!r}; {'did you mean ' + ' or '.join(near) if near else 'run xlcheck checks'}"
         )
-    found = CHECKS[args.id]
+    found = declared[args.id]
     _print(args, lambda: check_json(found), lambda: check_text(found))
     return 0
 
 
 def _rubric_check(args: argparse.Namespace) -> int:
-    import xlcheck.checks  # noqa: F401 - declares the checks
-    from xlcheck.checking import CHECKS
     from xlcheck.report.listing import rubric_json, rubric_text
     from xlcheck.rubric import load_rubric
 
-    rubric = load_rubric(args.rubric, CHECKS)
+    rubric = load_rubric(args.rubric, _declared())
     _print(args, lambda: rubric_json(rubric), lambda: rubric_text(rubric))
+    return 0
+
+
+def _rubric_new(args: argparse.Namespace) -> int:
+    from xlcheck.authoring import skeleton
+    from xlcheck.report.writing import write_new
+
+    text = skeleton(args.id, args.title or args.id, args.kind, _declared())
+    if args.out is None:
+        print(text, end="")
+    else:
+        write_new(args.out, text)
+    return 0
+
+
+def _rubric_lint(args: argparse.Namespace) -> int:
+    from xlcheck.authoring import lint
+    from xlcheck.rubric import load_rubric
+
+    found = lint(load_rubric(args.rubric, _declared()))
+    text = "".join(f"{advice.code}: {advice.message}\n" for advice in found)
+    _print(
+        args, lambda: {"advice": [advice.model_dump(mode="json") for advice in found]}, lambda: text or "no advice\n"
+    )
+    return 0
+
+
+def _rubric_explain(args: argparse.Namespace) -> int:
+    from xlcheck.authoring import explain
+    from xlcheck.rubric import load_rubric
+
+    rubric = load_rubric(args.rubric, _declared())
+    _print(args, lambda: rubric.model_dump(mode="json"), lambda: explain(rubric))
     return 0
 
 
@@ -255,122 +285,22 @@ def _broken(report: Report) -> int:
     return 5 if report.broken() else 0
 
 
-# -- arguments -----------------------------------------------------------------------------------------------------
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="xlcheck",
-        description="Recompute, check and score valuation workbooks.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-
-    _grading_verbs(verbs)
-    _reading_verbs(verbs)
-    _author_verbs(verbs)
-    return parser
-
-
-def _grading_verbs(verbs: Verbs) -> None:
-    demo = _verb(verbs, "demo", _demo, "grade a bundled good answer and a flawed one")
-    _out(demo)
-
-    grade = _verb(verbs, "grade", _grade, "score a submission against a rubric")
-    grade.add_argument(
-        "submission", type=Path, metavar="SUBMISSION", help="a workbook, or a folder with one and memo files"
-    )
-    grade.add_argument("--rubric", required=True, metavar="ID|FILE", help="a bundled rubric or a YAML file")
-    grade.add_argument("--verdicts", type=Path, metavar="FILE", help="the judge's decisions, JSON or JSON Lines")
-    grade.add_argument("--min-score", type=_score, metavar="N", help="exit 1 if the score (its low end) is below N")
-    grade.add_argument("--strict", action="store_true", help="exit 4 if the score is provisional")
-    _binding(grade)
-    _out(grade)
-
-    audit = _verb(verbs, "audit", _audit, "run every check that applies on a workbook; no score")
-    _workbook(audit)
-    audit.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
-    _binding(audit)
-
-    export = verbs.add_parser("export", help="turn a report.json into what another tool reads")
-    export.set_defaults(run=_export)
-    export.add_argument("report", type=Path, metavar="REPORT.json")
-    export.add_argument("--to", required=True, choices=FORMATS, help="the format; it is printed")
-
-
-def _reading_verbs(verbs: Verbs) -> None:
-    roles = _verb(verbs, "roles", _roles, "say which cells are the WACC, the flows, the bridge …")
-    _workbook(roles)
-    _binding(roles)
-    roles.add_argument("--write-binding", type=Path, metavar="FILE", help="write a binding to correct and pass back")
-
-    recalc = _verb(verbs, "recalc", _recalc, "recompute every formula and compare with the stored values")
-    _workbook(recalc)
-
-    explain = _verb(verbs, "explain", _explain, "show how one cell comes to its value")
-    _workbook(explain)
-    explain.add_argument("cell", metavar="CELL", help="such as 'DCF!C40'; without a sheet the first one is meant")
-    explain.add_argument("--depth", type=int, default=2, metavar="N", help="levels of precedents (%(default)s)")
-
-
-def _author_verbs(verbs: Verbs) -> None:
-    checks = _verb(verbs, "checks", _checks, "list the checks, or print the page of one")
-    checks.add_argument("id", nargs="?", metavar="ID", help="such as bridge.equity-identity")
-
-    rubric = verbs.add_parser("rubric", help="work on rubric files").add_subparsers(required=True, metavar="VERB")
-    check = _verb(rubric, "check", _rubric_check, "say whether a rubric file is valid, and what it weighs")
-    check.add_argument("rubric", metavar="ID|FILE")
-
-    calibrate = _verb(verbs, "calibrate", _calibrate, "grade a task's known-quality answers and hold their bands")
-    calibrate.add_argument("rubric", metavar="ID|FILE", help="a bundled task, or a rubric file")
-
-
-def _verb(
-    verbs: Verbs,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
-) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-    parser.set_defaults(run=run)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser
-
-
-def _workbook(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workbook", type=Path, metavar="WORKBOOK", help="an .xlsx or .xlsm file, or a folder with one")
-
-
-def _out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", type=Path, default=Path("xlcheck-report"), metavar="DIR", help="folder of the report (%(default)s)"
-    )
-
-
-def _score(text: str) -> Decimal:
-    from decimal import Decimal, InvalidOperation
-
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not 0 <= value <= 100 if value.is_finite() else True:
-        raise argparse.ArgumentTypeError(f"{text!r} is no score; give a number from 0 to 100")
-    return value
-
-
-def _binding(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--binding", type=Path, metavar="FILE", help="YAML file of role: cell, the grader's word")
-
-
-class _Version(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"xlcheck {version('xlcheck')}")
-        parser.exit()
+RUN: dict[str, Callable[[argparse.Namespace], int]] = {
+    "demo": _demo,
+    "grade": _grade,
+    "export": _export,
+    "audit": _audit,
+    "roles": _roles,
+    "recalc": _recalc,
+    "explain": _explain,
+    "checks": _checks,
+    "rubric check": _rubric_check,
+    "rubric new": _rubric_new,
+    "rubric lint": _rubric_lint,
+    "rubric explain": _rubric_explain,
+    "calibrate": _calibrate,
+}
+"""Verb to the function that runs it and returns the exit code."""
 
 
 if __name__ == "__main__":
