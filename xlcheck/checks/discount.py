@@ -67,7 +67,7 @@ def factor_identity(
         yield NotApplicable(reason="no row of cash flows is bound")
         return
     if discount_rate is not None and discount_factor is not None:
-        yield from _varying(discount_rate, discount_factor)
+        yield from _varying(discount_rate, discount_factor, recalc, graph)
         return
     if wacc is None and cost_of_equity is None:
         yield NotApplicable(reason="no discount rate is bound")
@@ -75,13 +75,13 @@ def factor_identity(
     read = valuation.exponents(roles, recalc, graph)
     if read is None or not read.known:
         yield Unverifiable(reason="the discount factors could not be read from rows or from the live model")
-    elif not _own_rate(roles, graph, read):
+    elif next(dcf.timings(read.known), None) is None and not _own_rate(roles, graph, read):
         yield Unverifiable(reason=f"the factors of {as_range(read.cells)} do not all read the bound discount rate")
     else:
-        yield from _judge(read)
+        yield from _judge(read, recalc, graph)
 
 
-def _judge(read: valuation.Exponents) -> Outcomes:
+def _judge(read: valuation.Exponents, recalc: Recalc, graph: Graph) -> Outcomes:
     found = read.known
     timing = next(dcf.timings(found), None)
     if timing is not None:
@@ -100,8 +100,18 @@ def _judge(read: valuation.Exponents) -> Outcomes:
         yield _finding(message, as_range(read.cells), _listed(found), "1, 2, 3, … or 0.5, 1.5, 2.5, …")
         return
     for index, expected in broken:
+        where = _period_cell(read.cells[index], found[index], recalc, graph)
         message = f"{read.cells[index]} discounts {found[index]:.4g} years where its neighbours call for {expected:.4g}"
-        yield _finding(message, read.cells[index], found[index], expected)
+        yield _finding(message, where, found[index], expected)
+
+
+def _period_cell(factor: CellRef, exponent: float, recalc: Recalc, graph: Graph) -> CellRef:
+    """Return the period that a factor reads, if the wrong exponent stands there; else the factor itself."""
+    for cell in graph.precedents(factor):
+        value = recalc.number(cell)
+        if value is not None and abs(value - exponent) < 1e-6:
+            return cell
+    return factor
 
 
 def _finding(message: str, cell: CellRef | RangeRef, found: float | str, expected: float | str) -> Finding:
@@ -134,7 +144,7 @@ def _own_rate(roles: Roles, graph: Graph, read: valuation.Exponents) -> bool:
     return sum(cell in below for cell in read.cells) * 2 >= len(read.cells)
 
 
-def _varying(rates: LocatedSeries, factors: LocatedSeries) -> Outcomes:
+def _varying(rates: LocatedSeries, factors: LocatedSeries, recalc: Recalc, graph: Graph) -> Outcomes:
     values = [None if rate is None else rate * rates.factor for rate in rates.values]
     held = [None if factor is None or factor <= 0 else min(factor, 1 / factor) for factor in factors.values]
     if len(values) != len(held) or None in values or None in held:
@@ -148,7 +158,7 @@ def _varying(rates: LocatedSeries, factors: LocatedSeries) -> Outcomes:
             return
     if len(set(known)) == 1:
         exponents = tuple(dcf.exponent_of(factor, known[0]) for factor in shown)
-        yield from _judge(valuation.Exponents(exponents, factors.cells, "factor row"))
+        yield from _judge(valuation.Exponents(exponents, factors.cells, "factor row"), recalc, graph)
         return
     yield Unverifiable(reason="each year has its own rate and the factors are not their cumulative product")
 

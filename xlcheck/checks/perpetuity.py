@@ -34,6 +34,8 @@ class Inputs:
     factors: tuple[float | None, ...]
     equity_rate: float | None
     """Cost of equity where it is not the rate itself."""
+    again: bool
+    """True where the cell is discounted on its way to the output, so that it must hold no present value."""
 
 
 def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
@@ -52,14 +54,14 @@ def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
     grid = {cell for line in roles.grids for cell in line.cells.cells()}
     found = {cell for cell in growth & rates if cell not in below and cell not in taken and cell not in series}
     found = {cell for cell in found if cell not in grid and recalc.number(cell) is not None}
-    if held is not None and held.cell is not None and held.cell not in found and held.value is not None:
+    if not found and held is not None and held.cell is not None and held.value is not None:
         above = graph.ancestors([held.cell])
         if any(reader in above for reader in growth):
             found.add(held.cell)
     return sorted(found)
 
 
-def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> Inputs | None:
+def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, *, again: bool = False) -> Inputs | None:
     """Gather what the perpetuity in a cell is built from; None where rate, growth or flows are not known."""
     flows, rate, growth = valuation.flows_of(roles), valuation.terminal_rate_of(roles), roles.get("terminal_growth")
     value = recalc.number(cell)
@@ -71,7 +73,7 @@ def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> Inputs 
     ke = roles.get("cost_of_equity")
     other = ke.amount if ke is not None and ke.amount is not None and ke.cell != rate.cell else None
     factors = read[0] if read is not None else (None,) * len(flows.cells)
-    return Inputs(cell, value, rate.amount, growth.amount, _numbers(flows.values), factors, other)
+    return Inputs(cell, value, rate.amount, growth.amount, _numbers(flows.values), factors, other, again)
 
 
 def _numbers(values: tuple[float | None, ...]) -> tuple[float, ...]:
@@ -89,7 +91,7 @@ def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
     yield Reading(last * (1 + growth) / spread, "Gordon growth on the last flow, F·(1 + g)/(r - g)", right=True)
     yield from _on_nopat(given, roles, recalc, graph)
     factor = given.factors[-1]
-    if factor:
+    if factor and not given.again:
         for half in (1.0, (1 + given.rate) ** -0.5):
             present = last * (1 + growth) / spread * factor * half
             yield Reading(present, "Gordon growth, stated as a present value", right=True)

@@ -126,17 +126,31 @@ def weights(roles: Roles, recalc: Recalc, graph: Graph) -> Weights | None:
     if not numbers:
         return None
     step = median(numbers)
-    base = recalc.number(output)
-    flow_weights = tuple(_weight(recalc, output, cell, held, step, base) for cell in flows.cells)
-    terminal_weights = tuple((cell, _weight(recalc, output, cell, held, step, base)) for cell in terminals)
-    return Weights(output, flow_weights, terminal_weights)
+    scale = _money_per_output(roles, output)
+    if scale is None:
+        return None
+
+    def weight(cell: CellRef) -> float | None:
+        slope = _slope(recalc, output, cell, held, step)
+        return None if slope is None else slope * scale
+
+    return Weights(output, tuple(map(weight, flows.cells)), tuple((cell, weight(cell)) for cell in terminals))
 
 
-def _weight(
-    recalc: Recalc, output: CellRef, cell: CellRef, held: dict[CellRef, Scalar], step: float, base: float | None
-) -> float | None:
-    value = recalc.number(cell)
-    if value is None or base is None:
+def _money_per_output(roles: Roles, output: CellRef) -> float | None:
+    """Return what one unit of the output is in money of the flows: the share count for a value per share."""
+    value, equity, shares = roles.get("value_per_share"), roles.get("equity_value"), roles.get("shares")
+    if value is None or value.cell != output:
+        return 1.0
+    if equity is not None and equity.value and value.value:
+        return equity.value / value.value
+    return shares.value if shares is not None else None
+
+
+def _slope(recalc: Recalc, output: CellRef, cell: CellRef, held: dict[CellRef, Scalar], step: float) -> float | None:
+    """Return the change of the output for one unit of the cell (weights are linear, so the step is large)."""
+    base, value = recalc.number(output), recalc.number(cell)
+    if base is None or value is None:
         return None
     moved = live.run(recalc, {**held, cell: value + step}, [output])[output]
     return None if moved is None else (moved - base) / step
@@ -153,8 +167,13 @@ class Exponents:
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The exponents, if every one is known, else ()."""
-        return tuple(value for value in self.values if value is not None) if None not in self.values else ()
+        """The exponents with gaps filled a year after the flow before; () where the first is not known."""
+        filled: list[float] = []
+        for value in self.values:
+            if value is None and not filled:
+                return ()
+            filled.append(filled[-1] + 1 if value is None else value)
+        return tuple(filled) if sum(value is not None for value in self.values) * 2 > len(self.values) else ()
 
 
 def exponents(roles: Roles, recalc: Recalc, graph: Graph) -> Exponents | None:
@@ -187,8 +206,8 @@ def factors_of(
     weighed = weights(roles, recalc, graph)
     if weighed is None:
         return None
-    last = weighed.flows if weighed.last_is_clean else (*weighed.flows[:-1], None)
-    return last, flows.cells, "the live model"
+    read = tuple(weight if weight is not None and weight > 1e-9 else None for weight in weighed.flows)
+    return read if weighed.last_is_clean else (*read[:-1], None), flows.cells, "the live model"
 
 
 def _as_factor(value: float | None) -> float | None:

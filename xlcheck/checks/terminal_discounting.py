@@ -1,0 +1,161 @@
+"""The terminal value on its way into the enterprise value: discounted once, for the right number of years."""
+
+from __future__ import annotations
+
+from xlcheck import dcf
+from xlcheck.cells import CellRef
+from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks import live, perpetuity, valuation
+from xlcheck.checks.discount import mid_year_stated
+from xlcheck.checks.terminal import money
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, Roles
+from xlcheck.workbook import Book
+
+
+@check("terminal.discounted-once", consequence_of=("fatal.terminal-not-discounted", "fatal.double-discounting"))
+def discounted_once(
+    terminal_value: Located | None,
+    pv_terminal_value: Located | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+    book: Book,
+) -> Outcomes:
+    """The terminal value is discounted once, for the years until the end of the forecast.
+
+    What it holds:
+        One unit of terminal value moves the output by a factor at the exponent of the last flow, or at the end of the
+        forecast: never by 1, by a factor squared, or by one period too many.
+    Why it matters:
+        An undiscounted terminal value overstates a ten-year model by half; one period too many costs a year of return.
+    Accepted conventions:
+        End-year: n. Mid-year: Gordon n - ½ or n, exit multiple n. With a stub of length s: n - 1 + s, Gordon under
+        mid-year half a year less. A cell that is already a present value; an average of methods; a terminal value
+        inside NPV with the last flow.
+    Example:
+        ``=C42/(1+C16)^14`` although the last of ten flows is ten years out.
+    How to fix:
+        Multiply by the discount factor at the end of the last forecast year.
+    Units and tolerance:
+        Years; 0.02.
+    Source:
+        Damodaran, Investment Valuation, ch. 12; Koller et al., Valuation, ch. 14 on mid-year discounting.
+    """
+    read = valuation.exponents(roles, recalc, graph)
+    weighed = valuation.weights(roles, recalc, graph)
+    rate = valuation.rate_of(roles)
+    if terminal_value is None and pv_terminal_value is None and (weighed is None or not weighed.terminals):
+        yield NotApplicable(reason="no terminal value stands in a cell of its own")
+        return
+    if weighed is None or rate is None or not rate.amount or read is None:
+        yield Unverifiable(reason="the discounting of the terminal value cannot be measured on the live model")
+        return
+    years = list(read.known)
+    if not years:
+        yield Unverifiable(reason="the discount exponents of the flows are not known")
+        return
+    mid = _mid_year(years, book)
+    for cell, weight in weighed.terminals:
+        yield from _judge_discounting(cell, weight, years, mid, rate.amount, weighed, roles, recalc, graph)
+
+
+def _mid_year(years: list[float], book: Book) -> bool | None:
+    """Say whether flows arrive mid-year: None where the exponents leave it open and no text says so."""
+    kinds = {timing.mid for timing in dcf.timings(years)}
+    if kinds == {True, False}:
+        return True if mid_year_stated(book) else None
+    return kinds == {True}
+
+
+def accepted_exponents(years: list[float], mid: bool | None, method: str) -> list[float]:
+    """Return the exponents at which a terminal value may be brought back: last flow, or end of its period."""
+    last = years[-1]
+    if mid is None:
+        return [last, last + 0.5]
+    if not mid:
+        return [last]
+    return [last + 0.5] if method == "multiple" else [last, last + 0.5]
+
+
+def _judge_discounting(
+    cell: CellRef,
+    weight: float | None,
+    years: list[float],
+    mid: bool | None,
+    rate: float,
+    weighed: valuation.Weights,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    if weight is None:
+        yield Unverifiable(reason=f"the weight of the terminal value {cell} could not be measured")
+        return
+    if abs(weight) < 1e-9:
+        return
+    method = valuation.method_of(cell, roles, graph)
+    accepted = accepted_exponents(years, mid, method)
+    share = len(weighed.terminals)
+    for part in (1, share, 2):
+        exponent = dcf.exponent_of(weight * part, rate)
+        if exponent is not None and any(abs(exponent - want) <= 0.02 for want in accepted):
+            yield Fits(convention=f"{method} terminal value brought back {exponent:.4g} years")
+            return
+    exponent = dcf.exponent_of(weight * share, rate)
+    if exponent is None:
+        yield Unverifiable(reason=f"the terminal value {cell} has the weight {weight:.4g}, which is no discount factor")
+    elif abs(exponent) <= 0.02 and _is_present(cell, roles, recalc, graph, accepted):
+        yield Fits(convention="the terminal value cell is already a present value")
+    else:
+        yield from _misdiscounted(cell, exponent, accepted, rate, weighed.output, recalc, graph)
+
+
+def _is_present(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accepted: list[float]) -> bool:
+    """Say whether the cell holds a perpetuity that is discounted inside its own formula."""
+    bound = roles.get("pv_terminal_value")
+    given = perpetuity.inputs(cell, roles, recalc, graph)
+    if given is None:
+        return bound is not None and bound.cell == cell
+    full = given.flows[-1] * (1 + given.growth) / (given.rate - given.growth)
+    exponent = dcf.exponent_of(given.value / full, given.rate) if full and given.value / full > 0 else None
+    fits = exponent is not None and any(abs(exponent - want) <= 0.02 for want in accepted)
+    return fits or (bound is not None and bound.cell == cell and not valuation.close(given.value, full, 1e-4))
+
+
+def _misdiscounted(
+    cell: CellRef,
+    exponent: float,
+    accepted: list[float],
+    rate: float,
+    output: CellRef,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    wanted = min(accepted, key=lambda want: abs(want - exponent))
+    if 0.02 < abs(exponent - wanted) < 0.4:
+        yield Unverifiable(reason=f"{cell} is brought back {exponent:.4g} years, the last flow {wanted:.4g}")
+        return
+    where = discounting_cell(cell, output, recalc, graph)
+    value, stated = recalc.number(cell) or 0.0, recalc.number(where)
+    if abs(exponent) <= 0.02:
+        how = "is not discounted at all"
+    elif abs(exponent - 2 * wanted) <= 0.02:
+        how = f"is discounted twice ({exponent:.4g} years)"
+    else:
+        how = f"is discounted {exponent:.4g} years"
+    message = f"the terminal value {cell} {how}; the end of the forecast is {wanted:.4g} years out"
+    have, want = dcf.discount_factor(rate, exponent), dcf.discount_factor(rate, wanted)
+    expected = None if stated is None else stated + value * (want - have)
+    yield money(message, where, stated if stated is not None else value, expected)
+
+
+def discounting_cell(cell: CellRef, output: CellRef, recalc: Recalc, graph: Graph) -> CellRef:
+    """Return the cell that discounts (or should discount) the terminal value on its way to the output."""
+    path = valuation.path_cells(graph, cell, output)
+    for found in path:
+        slope = live.derivative(recalc, found, cell)
+        if slope is not None and not valuation.close(slope, 1.0, 1e-4):
+            return found
+    return path[0] if path else cell

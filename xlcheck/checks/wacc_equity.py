@@ -1,0 +1,250 @@
+"""The cost of equity: CAPM and the beta that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlcheck import dcf
+from xlcheck.cells import Tolerance
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks import claims
+from xlcheck.checks.wacc import NEAR, rate_finding, typed_digits
+from xlcheck.formula import Ref, terms
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, Roles
+
+
+@check("wacc.capm", consequence_of=("wacc.relevered-beta",))
+def capm(
+    cost_of_equity: Located,
+    risk_free_rate: Located,
+    beta: Located,
+    equity_risk_premium: Located | None,
+    market_return: Located | None,
+    country_risk_premium: Located | None,
+    size_premium: Located | None,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """The cost of equity is the risk-free rate plus beta times the equity risk premium.
+
+    What it holds:
+        kE = rf + β·ERP, plus further premia that its formula adds.
+    Why it matters:
+        Leaving the risk-free rate out, or multiplying beta by the market return, shifts the rate by several points.
+    Accepted conventions:
+        rf + β·(Rm - rf) with a market return; country, size and company premia; β on the country premium; build-ups.
+    Example:
+        ``=B9*B10`` gives 5.2 % where 4.0 % + 0.95 × 5.5 % is 9.2 %.
+    How to fix:
+        ``=risk-free rate+beta*equity risk premium``.
+    Units and tolerance:
+        A decimal rate; 1e-6 of the rate, or half a unit of the last typed decimal.
+    Source:
+        Sharpe 1964; Koller et al., Valuation, ch. 15.
+    """
+    ke, rf, slope = cost_of_equity.amount, risk_free_rate.amount, beta.amount
+    premium = _premium(equity_risk_premium, market_return, rf)
+    if ke is None or rf is None or slope is None or premium is None:
+        yield NotApplicable(reason="no equity risk premium or market return is bound")
+        return
+    near = Tolerance(relative=NEAR, absolute=typed_digits(cost_of_equity, recalc) + 1e-9)
+    extras = [held.amount for held in (country_risk_premium, size_premium) if held is not None and held.amount]
+    for name, expected in _capm_forms(rf, slope, premium, extras):
+        if near.allows(ke, expected):
+            yield Fits(convention=name)
+            return
+    if any(
+        near.allows(ke, expected) for expected in _with_other_terms(cost_of_equity, rf, slope, premium, recalc, graph)
+    ):
+        yield Fits(convention="rf + β·ERP and further premia")
+        return
+    for words, wrong in _capm_mistakes(rf, slope, premium):
+        if near.allows(ke, wrong):
+            yield rate_finding(
+                f"the cost of equity {cost_of_equity.cell} {words}", cost_of_equity, rf + slope * premium
+            )
+            return
+    held_cell = recalc.book.get(graph.pure_link(cost_of_equity.cell)) if cost_of_equity.cell is not None else None
+    typed = held_cell is None or held_cell.formula is None
+    yield (
+        NotApplicable(reason="the cost of equity is typed")
+        if typed
+        else Unverifiable(
+            reason=f"the cost of equity {ke:.4%} follows no known form; rf + β·ERP is {rf + slope * premium:.4%}"
+        )
+    )
+
+
+def _premium(premium: Located | None, market: Located | None, risk_free: float | None) -> float | None:
+    if premium is not None and premium.amount is not None:
+        return premium.amount
+    if market is not None and market.amount is not None and risk_free is not None:
+        return market.amount - risk_free
+    return None
+
+
+def _capm_forms(rf: float, beta: float, premium: float, extras: list[float]) -> Iterator[tuple[str, float]]:
+    whole = sum(extras)
+    yield "rf + β·ERP", dcf.capm(rf, beta, premium)
+    yield "rf + β·(Rm - rf)", dcf.capm(rf, beta, premium - rf)
+    yield "rf + β·ERP + premia", dcf.capm(rf, beta, premium, whole)
+    for extra in extras:
+        yield "rf + β·ERP + a premium", dcf.capm(rf, beta, premium, extra)
+        yield "rf + β·(ERP + country premium)", dcf.capm(rf, beta, premium + extra)
+    if len(extras) == 2:
+        for one, other in (extras, extras[::-1]):
+            yield "rf + β·(ERP + country premium) + size premium", dcf.capm(rf, beta, premium + one, other)
+
+
+def _capm_mistakes(rf: float, beta: float, premium: float) -> Iterator[tuple[str, float]]:
+    yield "leaves the risk-free rate out", beta * premium
+    yield "leaves beta out", rf + premium
+    yield "multiplies beta by the market return without deducting the risk-free rate", rf + beta * (premium + rf)
+    yield "multiplies the risk-free rate by beta as well", (rf + premium) * beta
+    yield "subtracts the premium", rf - beta * premium
+    yield "adds beta instead of multiplying by it", rf + beta + premium
+
+
+def _with_other_terms(
+    cost: Located, rf: float, beta: float, premium: float, recalc: Recalc, graph: Graph
+) -> Iterator[float]:
+    """Yield CAPM plus each further term of the formula, and plus all of them."""
+    node = claims.formula_node(graph.pure_link(cost.cell), recalc) if cost.cell is not None else None
+    base = dcf.capm(rf, beta, premium)
+    added = [
+        value * cost.factor * sign
+        for sign, part in (terms(node) if node is not None else ())
+        if isinstance(part, Ref) and (value := recalc.number(part.cell)) is not None
+    ]
+    others = [value for value in added if abs(value - rf) > 1e-12]
+    yield base + sum(others)
+    yield from (base + value for value in others)
+
+
+@check("wacc.relevered-beta")
+def relevered_beta(
+    beta: Located,
+    unlevered_beta: Located,
+    tax_rate: Located | None,
+    debt_to_equity: Located | None,
+    weight_debt: Located | None,
+    cost_of_equity: Located | None,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """The relevered beta follows from the unlevered one, and the cost of equity reads it.
+
+    What it holds:
+        βL = βU·(1 + (1 - t)·D/E) at the target or the market D/E.
+    Why it matters:
+        Without the 1 a beta of 0.58 becomes 0.003 and the cost of equity falls to the risk-free rate.
+    Accepted conventions:
+        Hamada; Harris-Pringle βU·(1 + D/E); with a debt beta; D/E from the weights; a beta that is observed, not built.
+    Example:
+        ``=J32*((1-J34)*J33)`` gives 0.003; ``=J32*(1+(1-J34)*J33)`` gives 0.575.
+    How to fix:
+        ``=unlevered beta*(1+(1-tax)*D/E)``.
+    Units and tolerance:
+        A number; 1e-6, or half a unit of the last typed decimal.
+    Source:
+        Hamada 1972; Harris and Pringle 1985; Koller et al., Valuation, ch. 15.
+    """
+    levered, unlevered = beta.value, unlevered_beta.value
+    source = graph.pure_link(beta.cell) if beta.cell is not None else None
+    if levered is None or not unlevered or source is None:
+        yield NotApplicable(reason="a beta is zero or empty")
+        return
+    built = graph.ancestors([source])
+    base = graph.pure_link(unlevered_beta.cell) if unlevered_beta.cell is not None else None
+    if base not in built or base == source:
+        yield from _unread(unlevered_beta, cost_of_equity, source, graph)
+        return
+    near = Tolerance(relative=NEAR, absolute=typed_digits(beta, recalc) + 1e-9)
+    tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
+    ratios = list(_ratios(debt_to_equity, weight_debt, beta, recalc, graph))
+    taxes = [tax, *_small_precedents(beta, recalc, graph)]
+    for ratio in ratios:
+        for rate in taxes:
+            if near.allows(levered, dcf.hamada(unlevered, ratio, rate)):
+                yield Fits(convention=f"Hamada at D/E {ratio:.4g}")
+                return
+        if near.allows(levered, dcf.harris_pringle(unlevered, ratio)):
+            yield Fits(convention=f"Harris-Pringle at D/E {ratio:.4g}")
+            return
+    for ratio in ratios:
+        wanted = dcf.hamada(unlevered, ratio, tax)
+        for words, wrong in (
+            ("lacks the 1 + in front of (1 - t)·D/E", unlevered * (1 - tax) * ratio),
+            ("adds the tax instead of deducting it", unlevered * (1 + (1 + tax) * ratio)),
+            ("divides instead of multiplying: it is unlevered once more", unlevered / (1 + (1 - tax) * ratio)),
+        ):
+            if near.allows(levered, wrong):
+                message = f"the relevered beta {beta.cell} {words}"
+                yield Finding(message=message, cell=beta.cell, found=levered, expected=wanted, unit="number")
+                return
+    yield Unverifiable(reason=f"the beta {levered:.4g} follows no known relevering of {unlevered:.4g}")
+
+
+def _ratios(
+    ratio: Located | None, weight: Located | None, beta: Located, recalc: Recalc, graph: Graph
+) -> Iterator[float]:
+    """Yield the D/E ratios that may have been used: the bound one, that of the weights, those the formula reads."""
+    if ratio is not None and ratio.amount:
+        yield ratio.amount
+    if weight is not None and weight.amount and weight.amount < 1:
+        yield weight.amount / (1 - weight.amount)
+    yield from (value for value in _small_precedents(beta, recalc, graph) if value)
+
+
+def _small_precedents(beta: Located, recalc: Recalc, graph: Graph) -> list[float]:
+    if beta.cell is None:
+        return []
+    values = [recalc.number(cell) for cell in graph.precedents(graph.pure_link(beta.cell))]
+    return [value for value in values if value is not None and 0 <= value < 5][:8]
+
+
+def _unread(unlevered: Located, cost: Located | None, source: object, graph: Graph) -> Outcomes:
+    """Judge a relevered beta that is no build: fine if observed, wrong if CAPM reads the unlevered one instead."""
+    if cost is None or cost.cell is None or unlevered.cell is None:
+        yield NotApplicable(reason="the beta is not built from an unlevered one")
+        return
+    above = graph.ancestors([cost.cell])
+    if unlevered.cell in above and source not in above:
+        message = f"the cost of equity {cost.cell} reads the unlevered beta {unlevered.cell}"
+        yield Finding(message=message, cell=cost.cell, found=cost.value, expected=None, unit="rate")
+        return
+    yield NotApplicable(reason="the beta is observed, not built from an unlevered one")
+
+
+@check("wacc.debt-cheaper-than-equity")
+def debt_cheaper_than_equity(
+    cost_of_equity: Located, pre_tax_cost_of_debt: Located | None, after_tax_cost_of_debt: Located | None, roles: Roles
+) -> Outcomes:
+    """Debt costs less than equity.
+
+    What it holds:
+        Pre-tax cost of debt (else the after-tax one) below the cost of equity.
+    Why it matters:
+        Lenders are paid first: a dearer debt means that one of the two rates is misread.
+    Accepted conventions:
+        Equal rates for an all-equity build.
+    Example:
+        Interest of 746 over debt of 6,950 is 10.7 %, above a cost of equity of 7.8 %: leases earn interest too.
+    How to fix:
+        Take the yield of the company's bonds or its rating's spread, and check beta and premium.
+    Units and tolerance:
+        Decimal rates.
+    Source:
+        Koller et al., Valuation, ch. 15.
+    """
+    debt = pre_tax_cost_of_debt or after_tax_cost_of_debt
+    weight = roles.get("weight_debt")
+    if debt is None or debt.amount is None or cost_of_equity.amount is None:
+        yield NotApplicable(reason="no cost of debt is bound")
+    elif weight is not None and weight.amount == 0:
+        yield NotApplicable(reason="the capital structure holds no debt")
+    elif debt.amount > cost_of_equity.amount + 1e-9:
+        message = f"debt at {debt.amount:.2%} ({debt.cell}) is dearer than equity at {cost_of_equity.amount:.2%}"
+        yield rate_finding(message, debt, None)
