@@ -4,11 +4,22 @@ import xlcheck.checks.bridge
 import xlcheck.checks.bridge_shares
 import xlcheck.checks.discount
 import xlcheck.checks.recompute
+import xlcheck.checks.recompute_checks
+import xlcheck.checks.recompute_checks
 import xlcheck.checks.recompute_hardcodes
+import xlcheck.checks.recompute_loops
+import xlcheck.checks.recompute_masks
+import xlcheck.checks.recompute_ranges
+import xlcheck.checks.recompute_loops
 import xlcheck.checks.recompute_masks
 import xlcheck.checks.recompute_ranges
 import xlcheck.checks.recompute_rows
 import xlcheck.checks.recompute_text
+import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
 import xlcheck.checks.terminal
-import xlcheck.checks.wacc  # noqa: F401
+import xlcheck.checks.terminal_discounting
+import xlcheck.checks.terminal_growth
+import xlcheck.checks.wacc
+import xlcheck.checks.wacc_debt
+import xlcheck.checks.wacc_equity  # noqa: F401

@@ -1,0 +1,173 @@
+"""The model's own check cells: do they hold, and do they test anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlcheck.cells import CellRef, is_number
+from xlcheck.checking import Finding, NotApplicable, Outcomes, check
+from xlcheck.checks.sheet import column_label, row_label
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Unary, terms
+from xlcheck.recompute import Recalc
+from xlcheck.workbook import Book, Cell, Sheet
+
+MOST_FINDINGS = 20
+_CHECK = re.compile(
+    r"\bchecks?\b|\bcheck[- ]?sum\b|\bcontrol total\b|\bkontrolle\b|\bprüfung\b|检查|校验|核对|勾稽|チェック|検証",
+    re.IGNORECASE,
+)
+_NOT_A_TEST = re.compile(r"cross[- ]check|sanity|sense check|checklist|交叉", re.IGNORECASE)
+_BAD = re.compile(
+    r"(?:error|false|fail(?:ed|s)?|not ok|no|wrong|review|unbalanced|out of balance|fehler|falsch|错误|不平|不通过|✗)[!.]*",
+    re.IGNORECASE,
+)
+_GOOD = re.compile(r"(?:ok(?:ay)?|true|pass(?:ed)?|yes|balanced|通过|正确|平|✓|√)[!.]*", re.IGNORECASE)
+_ROUNDINGS = frozenset({"ROUND", "ROUNDDOWN", "ROUNDUP", "MROUND", "INT", "TRUNC"})
+NEGLIGIBLE = 1e-6
+"""Share of the largest compared amount below which a difference is arithmetic noise."""
+
+
+@check("recompute.check-cells")
+def check_cells(book: Book, recalc: Recalc) -> Outcomes:
+    """The checks that the model itself carries hold, and are computed.
+
+    What it holds:
+        A cell labelled as a check does not report an error or a difference, is not typed, and does not round the
+        difference away.
+    Why it matters:
+        A check that fails was seen and ignored; one that is typed or rounded cannot fail.
+    Accepted conventions:
+        Differences within the rounding of the compared figures; flags of either kind (1 for right, 0 for right) are
+        not interpreted; cross-checks by another method may differ.
+    Example:
+        ``=ROUND(B1-B2,-1)`` labelled "Check" shows 0 while assets and liabilities differ by 4.
+    How to fix:
+        Remove the rounding, find the difference, and let the check compare within a small tolerance.
+    Units and tolerance:
+        The unit of the compared amounts; half a unit of a figure's last digit, else 1e-6 of the largest amount.
+    Source:
+        FAST Standard 3.04 (checks); ICAEW Financial Modelling Code.
+    """
+    seen = 0
+    for sheet in book.sheets:
+        for cell in sheet.cells.values():
+            if cell.formula is None and not (_says_good(cell) and _beside_numbers(recalc, sheet, cell)):
+                continue
+            if not _is_check(recalc, cell.ref):
+                continue
+            seen += 1
+            yield from _judge(recalc, cell)
+    if not seen:
+        yield NotApplicable(reason="the workbook carries no check cells")
+
+
+def _says_good(cell: Cell) -> bool:
+    return isinstance(cell.stored, str) and bool(_GOOD.fullmatch(cell.stored.strip()))
+
+
+def _beside_numbers(recalc: Recalc, sheet: Sheet, cell: Cell) -> bool:
+    """Say whether numbers stand in the row of a text: a row of texts is a heading."""
+    return any(row == cell.ref.row and is_number(recalc.value(other.ref)) for (row, _), other in sheet.cells.items())
+
+
+def _is_check(recalc: Recalc, ref: CellRef) -> bool:
+    label = row_label(recalc, ref) or column_label(recalc, ref)
+    return bool(_CHECK.search(label)) and not _NOT_A_TEST.search(label) and len(label) < 60
+
+
+def _judge(recalc: Recalc, cell: Cell) -> Iterator[Finding]:
+    value = recalc.value(cell.ref)
+    node = trees(recalc).get(cell.ref)
+    if node is None:
+        yield Finding(
+            message=f"{cell.ref} says {cell.stored!r}, but it is typed: the check can never fail",
+            cell=cell.ref,
+            found=str(cell.stored),
+            expected="a formula that compares",
+        )
+    elif isinstance(value, str) and _BAD.fullmatch(value.strip()):
+        yield Finding(
+            message=f"{cell.ref}, a check of the model itself, reports {value!r}",
+            cell=cell.ref,
+            found=value,
+            expected="OK",
+        )
+    else:
+        yield from _difference(recalc, cell, node)
+
+
+def _difference(recalc: Recalc, cell: Cell, node: Node) -> Iterator[Finding]:
+    ref = cell.ref
+    rounded, inner = _unrounded(node)
+    if not (isinstance(inner, Binary) and inner.operator == "-"):
+        return
+    amounts = _amounts(recalc, inner)
+    shown = recalc.number(ref)
+    if amounts is None or shown is None:
+        return
+    gap, scale = sum(amounts), max(map(abs, amounts), default=0.0)
+    shown_digits = _displayed_unit(cell.number_format, scale)
+    noise = max(NEGLIGIBLE * scale, 0.5 * shown_digits, 0.5 * rounded if rounded <= 1 else 0.0)
+    if abs(gap) <= noise or scale <= 1.5:
+        return
+    hidden = shown == 0
+    yield Finding(
+        message=f"{ref} rounds a difference of {gap:,.6g} away"
+        if hidden
+        else f"{ref} shows a difference of {gap:,.6g}",
+        cell=ref,
+        found=gap,
+        expected=0.0,
+    )
+
+
+def _displayed_unit(number_format: str, scale: float) -> float:
+    """Return the last digit that a format shows; a hundred-thousandth of the amounts where it names none."""
+    shown = re.search(r"0(?:\.(0+))?(?![\d.])", number_format.split(";")[0])
+    if shown is None or "%" in number_format:
+        return 1e-5 * scale
+    return float(10.0 ** -len(shown[1] or ""))
+
+
+def _unrounded(node: Node) -> tuple[float, Node]:
+    """Return the unit a difference is rounded to (0 where it is not) and the difference itself."""
+    match node:
+        case Call(function="ABS", arguments=(inner,)) if inner is not None:
+            return _unrounded(inner)
+        case Call(function=function, arguments=(inner, *digits)) if function in _ROUNDINGS and inner is not None:
+            places = _literal(digits[0]) if digits else 0.0
+            return (1.0 if places is None else 10.0**-places), _unrounded(inner)[1]
+        case _:
+            return 0.0, node
+
+
+def _literal(node: Node | None) -> float | None:
+    match node:
+        case Number(value=value):
+            return value
+        case Unary(operator="-", operand=Number(value=value)):
+            return -value
+        case _:
+            return None
+
+
+def _amounts(recalc: Recalc, node: Node) -> list[float] | None:
+    """Return the signed amounts that a difference is made of; None where one is no plain reference."""
+    found: list[float] = []
+    for sign, term in terms(node):
+        match term:
+            case Ref(cell=cell):
+                value = recalc.value(cell)
+                if value is not None and not is_number(value):
+                    return None
+                found.append(sign * float(value or 0.0))  # type: ignore[arg-type]
+            case Range(range=area):
+                numbers = [recalc.number(cell) for cell in area.cells()]
+                found.append(sign * sum(number for number in numbers if number is not None))
+            case Number(value=value):
+                found.append(sign * value)
+            case _:
+                return None
+    return found

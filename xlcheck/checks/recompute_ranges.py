@@ -1,0 +1,190 @@
+"""Whether sums cover the cells they are meant to cover, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xlcheck.cells import CellRef, RangeRef, is_number
+from xlcheck.checking import Finding, Outcomes, check
+from xlcheck.checks.headline import headline_chain
+from xlcheck.checks.shapes import forms, shape_of
+from xlcheck.checks.sheet import Timeline
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Binary, Call, Node, Number, Range, Unary
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
+from xlcheck.workbook import Book
+
+MOST_FINDINGS = 20
+LEAST = 3
+"""Ranges of fewer cells are chosen, not filled."""
+_SUMS = frozenset({"SUM", "NPV", "SUMPRODUCT", "XNPV"})
+
+
+class Sum(NamedTuple):
+    """A range that a formula adds up."""
+
+    cell: CellRef
+    area: RangeRef
+    function: str
+
+    @property
+    def across(self) -> bool:
+        """Whether the range is one row."""
+        return self.area.first_row == self.area.last_row
+
+
+@check("recompute.range-coverage")
+def range_coverage(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """Sums cover each like cell once.
+
+    What it holds:
+        A range that is summed or discounted does not stop short of a neighbour that is filled by the same formula in
+        the next period (or of a filled line between range and total), and holds no subtotal of its own cells.
+    Why it matters:
+        A line or a year added outside the range is shown and not counted; a subtotal inside it is counted twice.
+    Accepted conventions:
+        A terminal column with a formula of its own, stages summed apart, moving windows, SUBTOTAL over SUBTOTAL, and a
+        sum of everything halved on purpose.
+    Example:
+        ``DCF!B14 =SUM(C12:F12)`` while G12 holds the last year's present value.
+    How to fix:
+        Extend the range to the last like cell, or add up the subtotals only.
+    Units and tolerance:
+        The unit of the summed cells.
+    Source:
+        FAST Standard; Panko, spreadsheet error taxonomy (range errors).
+    """
+    chain = headline_chain(graph, roles)
+    sums = [one for ref, node in trees(recalc).items() for one in _sums(ref, node)]
+    starts = {(one.area.sheet, one.area.first_row, one.area.first_column) for one in sums}
+    found = 0
+    for one in sums:
+        if chain and one.cell not in chain:
+            continue
+        for finding in (*_short(book, recalc, graph, one, starts), *_doubled(recalc, one)):
+            found += 1
+            if found <= MOST_FINDINGS:
+                yield finding
+
+
+def _sums(ref: CellRef, node: Node, halved: bool = False) -> Iterator[Sum]:
+    match node:
+        case Binary(operator="/", left=left, right=Number(value=2.0)):
+            yield from _sums(ref, left, halved=True)
+        case Binary(left=left, right=right):
+            yield from _sums(ref, left, halved)
+            yield from _sums(ref, right, halved)
+        case Unary(operand=operand):
+            yield from _sums(ref, operand, halved)
+        case Call(function=function, arguments=arguments):
+            for argument in arguments:
+                if isinstance(argument, Range) and function in _SUMS and not halved:
+                    area = argument.range
+                    if (area.first_row == area.last_row) != (area.first_column == area.last_column):
+                        yield Sum(ref, area, function)
+                elif argument is not None:
+                    yield from _sums(ref, argument, halved)
+
+
+def _short(book: Book, recalc: Recalc, graph: Graph, one: Sum, starts: set[tuple[str, int, int]]) -> Iterator[Finding]:
+    """Yield the finding of a range that stops before a like cell."""
+    cells = list(one.area.cells())
+    beside = cells[-1].offset(0, 1) if one.across else cells[-1].offset(1, 0)
+    if beside == one.cell or not is_number(recalc.value(beside)) or beside in graph.precedents(one.cell):
+        return
+    if (beside.sheet, beside.row, beside.column) in starts or _is_window(recalc, one):
+        return
+    dated = len(cells) >= LEAST and _is_next_period(book, recalc, cells[-1], beside, across=one.across)
+    inserted = _is_inserted(book, graph, one, cells, beside) and recalc.number(beside) != 0
+    if inserted or (dated and _is_like(recalc, cells, beside)):
+        yield _short_finding(recalc, one, beside)
+
+
+def _is_window(recalc: Recalc, one: Sum) -> bool:
+    """Say whether the formula is filled beside itself: then its range moves or grows along the line."""
+    formulas = trees(recalc)
+    own = shape_of(formulas[one.cell]).text
+    steps = ((0, -1), (0, 1)) if one.across else ((-1, 0), (1, 0))
+    beside = [one.cell.offset(*step) for step in steps if one.cell.row + step[0] and one.cell.column + step[1]]
+    return any(other in formulas and shape_of(formulas[other]).text == own for other in beside)
+
+
+def _is_inserted(book: Book, graph: Graph, one: Sum, cells: list[CellRef], beside: CellRef) -> bool:
+    """Say whether a line stands between a range and its total below, in the same format, and feeds nothing."""
+    total = one.cell
+    if one.across or total.sheet != beside.sheet or total.column != beside.column or total.row <= beside.row:
+        return False
+    last, added = book.get(cells[-1]), book.get(beside)
+    alike = last is not None and added is not None and last.number_format == added.number_format
+    kinds = last is not None and added is not None and (last.formula is None) == (added.formula is None)
+    return alike and kinds and total.row == beside.row + 1 and not graph.dependents(beside)
+
+
+def _is_like(recalc: Recalc, cells: list[CellRef], beside: CellRef) -> bool:
+    """Say whether the neighbour holds the formula that the last cells of the range hold, filled."""
+    formulas = trees(recalc)
+    nodes = [formulas.get(ref) for ref in (*cells[-2:], beside)]
+    if any(node is None for node in nodes):
+        return False
+    found = forms([shape_of(node) for node in nodes])
+    return all(form == found[0] for form in found)
+
+
+def _is_next_period(book: Book, recalc: Recalc, last: CellRef, beside: CellRef, *, across: bool) -> bool:
+    """Say whether the headings date the neighbour one year, or one counted period, after the end of the range."""
+    sheet = book.sheet(last.sheet)
+    if sheet is None:
+        return False
+    timeline = Timeline(sheet, recalc)
+    one, two = timeline.year(last), timeline.year(beside)
+    if one is not None or two is not None:
+        return one is not None and two is not None and two == one + 1
+    return _is_counted(recalc, last, across=across)
+
+
+def _is_counted(recalc: Recalc, last: CellRef, *, across: bool) -> bool:
+    """Say whether a heading counts 1, 2, 3 over the end of the range and its neighbour."""
+    headings = range(1, last.row) if across else range(1, last.column)
+    for line in headings:
+        places = [CellRef(last.sheet, line, last.column + step) for step in (-1, 0, 1)]
+        if not across:
+            places = [CellRef(last.sheet, last.row + step, line) for step in (-1, 0, 1)]
+        before, here, after = (recalc.number(ref) if ref.row > 0 and ref.column > 0 else None for ref in places)
+        if before is not None and here is not None and after is not None and before + 1 == here == after - 1 >= 1:
+            return True
+    return False
+
+
+def _short_finding(recalc: Recalc, one: Sum, beside: CellRef) -> Finding:
+    value = recalc.number(beside)
+    return Finding(
+        message=f"{one.cell} covers {one.area.address} and leaves out {beside} ({value:,.6g}), which continues it",
+        cell=one.cell,
+        found=one.area.address,
+        expected=f"a range that includes {beside.address}",
+    )
+
+
+def _doubled(recalc: Recalc, one: Sum) -> Iterator[Finding]:
+    """Yield the subtotals inside a summed range whose own cells are summed too."""
+    if one.function != "SUM":
+        return
+    formulas = trees(recalc)
+    inside = set(one.area.cells()) if one.area.size <= 2000 else set()
+    for ref in one.area.cells() if inside else ():
+        node = formulas.get(ref)
+        if not (isinstance(node, Call) and node.function == "SUM"):
+            continue
+        parts = [argument.range for argument in node.arguments if isinstance(argument, Range)]
+        covered = [cell for part in parts if part.size <= 2000 for cell in part.cells()]
+        counted = [cell for cell in covered if is_number(recalc.value(cell))]
+        if len(counted) > 1 and all(cell in inside for cell in covered):
+            yield Finding(
+                message=f"{one.cell} counts {ref} and the cells it already sums ({parts[0].address})",
+                cell=one.cell,
+                found=recalc.number(one.cell),
+                expected=f"{ref.address} counted once",
+            )
