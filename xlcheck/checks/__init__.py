@@ -5,16 +5,11 @@ import xlcheck.checks.bridge_shares
 import xlcheck.checks.discount
 import xlcheck.checks.recompute
 import xlcheck.checks.recompute_checks
-import xlcheck.checks.recompute_checks
 import xlcheck.checks.recompute_hardcodes
 import xlcheck.checks.recompute_loops
 import xlcheck.checks.recompute_masks
 import xlcheck.checks.recompute_ranges
-import xlcheck.checks.recompute_loops
-import xlcheck.checks.recompute_masks
-import xlcheck.checks.recompute_ranges
 import xlcheck.checks.recompute_rows
-import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
 import xlcheck.checks.terminal

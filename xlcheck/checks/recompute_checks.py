@@ -20,7 +20,7 @@ _CHECK = re.compile(
 )
 _NOT_A_TEST = re.compile(r"cross[- ]check|sanity|sense check|checklist|交叉", re.IGNORECASE)
 _BAD = re.compile(
-    r"(?:error|false|fail(?:ed|s)?|not ok|no|wrong|review|unbalanced|out of balance|fehler|falsch|错误|不平|不通过|✗)[!.]*",
+    r"(?:error|false|fail(?:ed|s)?|not ok|no|wrong|review|unbalanced|out of balance|fehler|falsch|错误|不平|不通过)[!.]*",
     re.IGNORECASE,
 )
 _GOOD = re.compile(r"(?:ok(?:ay)?|true|pass(?:ed)?|yes|balanced|通过|正确|平|✓|√)[!.]*", re.IGNORECASE)
@@ -125,7 +125,7 @@ def _difference(recalc: Recalc, cell: Cell, node: Node) -> Iterator[Finding]:
 
 def _displayed_unit(number_format: str, scale: float) -> float:
     """Return the last digit that a format shows; a hundred-thousandth of the amounts where it names none."""
-    shown = re.search(r"0(?:\.(0+))?(?![\d.])", number_format.split(";")[0])
+    shown = re.search(r"0(?:\.(0+))?(?![\d.])", number_format.split(";", maxsplit=1)[0])
     if shown is None or "%" in number_format:
         return 1e-5 * scale
     return float(10.0 ** -len(shown[1] or ""))
