@@ -87,6 +87,9 @@ def _author_verbs(verbs: Verbs) -> None:
 
     _rubric_verbs(verbs)
 
+    schema = verbs.add("schema", "print the JSON Schema of a document", json=False)
+    schema.add_argument("document", choices=("report", "rubric"))
+
     calibrate = verbs.add("calibrate", "grade a task's known-quality answers and hold their bands")
     calibrate.add_argument("rubric", metavar="ID|FILE", help="a bundled task, or a rubric file")
 

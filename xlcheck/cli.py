@@ -230,6 +230,14 @@ def _rubric_explain(args: argparse.Namespace) -> int:
     return 0
 
 
+def _schema(args: argparse.Namespace) -> int:
+    from xlcheck.report.document import report_schema
+    from xlcheck.rubric import rubric_schema
+
+    print({"report": report_schema, "rubric": rubric_schema}[args.document](), end="")
+    return 0
+
+
 def _calibrate(args: argparse.Namespace) -> int:
     from xlcheck.calibrate import calibrate
 
@@ -298,6 +306,7 @@ RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "rubric new": _rubric_new,
     "rubric lint": _rubric_lint,
     "rubric explain": _rubric_explain,
+    "schema": _schema,
     "calibrate": _calibrate,
 }
 """Verb to the function that runs it and returns the exit code."""

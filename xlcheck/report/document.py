@@ -63,6 +63,11 @@ class Report(Frozen):
         return pd.DataFrame(finding_rows(self.results))
 
 
+def report_schema() -> str:
+    """Return the JSON Schema of report.json; decimals are strings there, cells texts such as ``DCF!C40``."""
+    return dumps(Report.model_json_schema(mode="serialization"))
+
+
 def finding_rows(results: Iterable[CheckResult]) -> list[dict[str, object]]:
     """Return one flat row per finding, and one per check without findings."""
     return [row for result in results for row in _rows(result)]
