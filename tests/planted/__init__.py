@@ -7,11 +7,26 @@
     path = model.save(tmp_path / "model.xlsx")
     model.cell("terminal_value")            # "Valuation!B8", the address the finding must name
 
-The workbooks carry no stored values; where a stale one is needed, see `with_stored_value`.
+`run_one(model, path, check_id, params)` runs one check with every role bound as the builder knows it, so that checks
+are tested apart from the locator; `workpaper(model, path)` gives all that checks may ask for.
+
+The workbooks carry no stored values; where a stale one is needed, see `with_stored_values`.
 """
 
-from .faults import FAULTS, plant
+from .bound import bound_roles, run_one, workpaper
+from .faults import plant
+from .faults_of_value import FAULTS
 from .lookalikes import LOOK_ALIKES
 from .model import Model, clean_model, with_stored_values
 
-__all__ = ["FAULTS", "LOOK_ALIKES", "Model", "clean_model", "plant", "with_stored_values"]
+__all__ = [
+    "FAULTS",
+    "LOOK_ALIKES",
+    "Model",
+    "bound_roles",
+    "clean_model",
+    "plant",
+    "run_one",
+    "with_stored_values",
+    "workpaper",
+]

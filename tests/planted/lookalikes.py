@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .model import RATE, Model, clean_model
+from .lines import RATE
+from .model import Model, clean_model
 
 LOOK_ALIKES: dict[str, Callable[[], Model]] = {}
 
@@ -80,10 +81,10 @@ def with_statements() -> Model:
 def working_capital_released() -> Model:
     """Negative increase in working capital: the share of revenue falls."""
     model = clean_model()
-    model.set("nwc", "={revenue}*{nwc_share}*0.6", period=-1)
-    model.set("nwc", "={revenue}*{nwc_share}*0.6", period=-2)
-    for period in range(5):
-        model.set("nwc", "={revenue}*({nwc_share}-0.02*({period}-{base_year}))", period=period)
+    model.put("Inputs!A40", "Net working capital, fall of the share per year")
+    model.put("Inputs!B40", 0.02)
+    model.workbook["Inputs"]["B40"].number_format = RATE
+    model.set("nwc", "={revenue}*({nwc_share}-Inputs!$B$40*({period}-{base_year}))")
     return model
 
 
@@ -91,6 +92,7 @@ def working_capital_released() -> Model:
 def outflows_entered_negative() -> Model:
     model = clean_model()
     model.set("capex", "=-{revenue}*{capex_share}")
+    model.outflow_sign = -1
     model.set("change_in_nwc", "={nwc@prev}-{nwc}")
     model.set("fcff", "={nopat}+{depreciation}+{capex}+{change_in_nwc}")
     for key, label in (
@@ -108,6 +110,7 @@ def outflows_entered_negative() -> Model:
 def shares_in_units_with_the_factor_in_the_formula() -> Model:
     model = clean_model(grid=False)
     model.set("shares", 48_000_000)
+    model.factors["shares"] = 1.0
     sheet, address = model.cell("shares").split("!")
     model.put(f"{sheet}!C{address[1:]}", "shares")
     model.set("market_cap", "={current_price}*{shares}/1000000")
@@ -119,6 +122,7 @@ def shares_in_units_with_the_factor_in_the_formula() -> Model:
 def shares_in_thousands_with_the_factor_in_the_formula() -> Model:
     model = clean_model(grid=False)
     model.set("shares", 48_000)
+    model.factors["shares"] = 1000.0
     sheet, address = model.cell("shares").split("!")
     model.put(f"{sheet}!C{address[1:]}", "thousand")
     model.set("market_cap", "={current_price}*{shares}/1000")
@@ -184,6 +188,7 @@ def typed_wacc_without_a_build() -> Model:
         sheet, address = model.cell(key).split("!")
         for column in "ABC":
             model.workbook[sheet][f"{column}{address[1:]}"].value = None
+        del model.scalars[key]
     return model
 
 
@@ -206,6 +211,7 @@ def rates_in_percent_points() -> Model:
     model.set("wacc", "=({weight_equity}*{cost_of_equity}+{weight_debt}*{after_tax_cost_of_debt})*100")
     sheet, address = model.cell("wacc").split("!")
     model.workbook[sheet][address].number_format = "0.00"
+    model.factors["wacc"] = 0.01
     model.put(f"{sheet}!C{address[1:]}", "%")
     model.set("discount_factor", "=1/(1+{wacc}/100)^{discount_period}")
     model.set("terminal_value", "={fcff[-1]}*(1+{terminal_growth})/({wacc}/100-{terminal_growth})")

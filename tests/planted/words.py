@@ -1,0 +1,80 @@
+"""What the planted workbooks are labelled with, in English and Chinese."""
+
+from __future__ import annotations
+
+SHEETS = {
+    "en": {name: name for name in ("Inputs", "Forecast", "Valuation", "Scenarios", "Balance sheet")},
+    "zh": {
+        "Inputs": "假设",
+        "Forecast": "预测",
+        "Valuation": "估值",
+        "Scenarios": "情景",
+        "Balance sheet": "资产负债表",
+    },
+}
+TITLES = {"en": ("Larkfield Scales plc", "USD million"), "zh": ("云麓衡器股份有限公司", "单位:人民币百万元")}
+UNITS: dict[str, dict[str, str]] = {"en": {}, "zh": {"USD": "元", "million": "百万股", "of revenue": "占收入"}}
+GRID_TITLE = {
+    "en": {
+        "terminal_growth": "Value per share: WACC (down) and terminal growth (across)",
+        "exit_multiple": "Value per share: WACC (down) and exit multiple (across)",
+    },
+    "zh": {
+        "terminal_growth": "每股价值敏感性:WACC(纵向)与永续增长率(横向)",
+        "exit_multiple": "每股价值敏感性:WACC(纵向)与退出倍数(横向)",
+    },
+}
+LABELS_ZH = {
+    "Base year (last actual year)": "基准年(最后一个实际年度)",
+    "Terminal growth rate": "永续增长率",
+    "Exit multiple (EV/EBITDA)": "退出倍数(EV/EBITDA)",
+    "Tax rate": "所得税率",
+    "EBITDA margin": "EBITDA利润率",
+    "D&A": "折旧与摊销占收入",
+    "Capex": "资本支出占收入",
+    "Net working capital": "净营运资本",
+    "Risk-free rate": "无风险利率",
+    "Unlevered beta": "无杠杆贝塔",
+    "Equity risk premium": "股权风险溢价",
+    "Pre-tax cost of debt": "税前债务成本",
+    "Current share price": "当前股价",
+    "Diluted shares outstanding": "摊薄后总股本",
+    "Market capitalisation": "总市值",
+    "Gross debt": "有息负债",
+    "Debt / equity (market)": "债务/股权(市值)",
+    "Relevered beta": "再杠杆贝塔",
+    "Cost of equity": "股权成本",
+    "After-tax cost of debt": "税后债务成本",
+    "Weight of equity": "股权权重",
+    "Weight of debt": "债务权重",
+    "WACC": "加权平均资本成本(WACC)",
+    "Year": "年份",
+    "Revenue growth": "收入增速",
+    "Revenue": "营业收入",
+    "EBITDA": "EBITDA",
+    "Depreciation and amortisation": "折旧与摊销",
+    "EBIT": "息税前利润(EBIT)",
+    "Taxes on EBIT": "EBIT所得税",
+    "NOPAT": "税后净营业利润(NOPAT)",
+    "Capital expenditure": "资本支出",
+    "Increase in net working capital": "净营运资本增加额",
+    "Free cash flow to the firm (FCFF)": "企业自由现金流(FCFF)",
+    "Discount period (years)": "折现期(年)",
+    "Discount factor": "折现系数",
+    "PV of FCFF": "FCFF现值",
+    "Sum of PV of FCFF": "FCFF现值合计",
+    "Terminal value (Gordon growth)": "终值(永续增长法)",
+    "Terminal value (exit multiple)": "终值(退出倍数法)",
+    "PV of terminal value": "终值现值",
+    "Enterprise value": "企业价值",
+    "Terminal value, share of EV": "终值现值占企业价值比重",
+    "Cash and cash equivalents": "货币资金",
+    "Debt": "有息负债",
+    "Net debt (negative: net cash)": "净债务(负数为净现金)",
+    "Minority interest": "少数股东权益",
+    "Investments in associates": "长期股权投资",
+    "Equity value": "股权价值",
+    "Value per share": "每股价值",
+    "Upside": "上行空间",
+    "Interest expense": "利息支出",
+}
