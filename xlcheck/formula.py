@@ -27,8 +27,6 @@ from xlcheck.reading.parser import Parser, Unparsable, plain
 from xlcheck.reading.scope import (
     defined_name,
     is_dynamic,
-    is_operand_end,
-    is_operand_start,
     link_number,
     name_area,
     named_rectangles,
@@ -36,7 +34,7 @@ from xlcheck.reading.scope import (
     sheet_of,
     structured,
 )
-from xlcheck.reading.tokens import Area, Token, tokens
+from xlcheck.reading.tokens import Area, Token, reading_words, tokens
 from xlcheck.workbook import Book
 
 __all__ = [
@@ -120,17 +118,12 @@ def references(text: str, sheet: str, book: Book | None = None, at: CellRef | No
     Names and tables are followed where a book is given; linked workbooks are left out. Where a reference is computed
     (OFFSET, INDIRECT, ``A1:INDEX(…)``) the rectangles are those written, see `is_dynamic_formula`.
     """
+    words = reading_words(text)
+    if words is None:
+        return tuple(_read(parse(text, sheet, book, at), sheet, book, at))
     found: list[RangeRef] = []
-    before: Token | None = None
-    blank = False
-    for word in tokens(text):
-        if word.kind == "space":
-            blank = True
-            continue
-        if word.text == ":" or (blank and before and is_operand_end(before) and is_operand_start(word)):
-            return tuple(_read(parse(text, sheet, book, at), sheet, book, at))
+    for word in words:
         found += _word_rectangles(word, sheet, book, at)
-        before, blank = word, False
     return tuple(found)
 
 

@@ -36,6 +36,8 @@ def rectangles(area: Area, sheet: str, book: Book | None) -> tuple[RangeRef, ...
         return () if ":" in name else (_cut(area, name, MAX_ROW, MAX_COLUMN),)
     found = book.sheet(name)
     if found is not None:
+        if area.single:
+            return (RangeRef(found.name, area.first_row, area.first_column, area.first_row, area.first_column),)
         return (_cut(area, found.name, found.max_row, found.max_column),)
     first, colon, last = name.partition(":")
     if not colon:

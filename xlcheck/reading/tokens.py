@@ -70,19 +70,45 @@ def tokens(formula: str) -> Iterator[Token]:
         if kind == "spill":
             kind = "operator"
         if kind == "ref":
-            area = _area(match)
+            area = _area(match[0])
             yield Token("ref", match[0], area) if area else Token("name", match[0])
         else:
             yield Token(kind, match[0])
 
 
-def areas(formula: str) -> Iterator[Area]:
-    """Yield the references of a formula in order, without looking at anything else."""
-    return (token.area for token in tokens(formula) if token.area is not None)
+_READING = frozenset({"ref", "name", "table"})
+_STARTS = _READING | {"function", "open"}
 
 
-def _area(match: re.Match[str]) -> Area | None:
+def reading_words(formula: str) -> list[Token] | None:
+    """Return the references, names and tables of a formula; None where ``:`` or a blank joins references.
+
+    The short way for whole workbooks: everything else is skipped without making a `Token` of it.
+    """
+    found: list[Token] = []
+    ended = joining = False
+    for match in _TOKEN.finditer(formula):
+        kind = match.lastgroup
+        if kind in _READING:
+            area = _area(match[0]) if kind == "ref" else None
+            found.append(Token("name" if kind == "ref" and area is None else kind, match[0], area))
+        elif kind == "space":
+            joining = ended
+            continue
+        elif kind == "operator" and match[0] == ":":
+            return None
+        if joining and kind in _STARTS:
+            return None
+        joining = False
+        ended = kind in _READING or kind in ("close", "spill")
+    return found
+
+
+@lru_cache(maxsize=30_000)
+def _area(text: str) -> Area | None:
     """Read the bounds of a reference; None if it lies outside the grid (it is a name then)."""
+    match = _TOKEN.match(text)
+    assert match is not None
     sheet, a, b, c1, c2, r1, r2 = match.group("sheet", "a", "b", "c1", "c2", "r1", "r2")
     prefix = sheet or ""
     if a:
@@ -105,7 +131,6 @@ def _area(match: re.Match[str]) -> Area | None:
     return Area(prefix, first, 0, last, 0, fixed, False) if inside else None
 
 
-@lru_cache(maxsize=100_000)
 def _cell(text: str) -> tuple[int, int, bool, bool]:
     fixed_column = text[0] == "$"
     letters = text.strip("$0123456789")
