@@ -107,6 +107,38 @@ def failing_check_cell_ignored(model: Model) -> str:
     return model.cell("balance_check", 1)
 
 
+@fault("recompute.circularity")
+def market_value_of_equity_is_the_result(model: Model) -> str:
+    return model.set("market_cap", "={value_per_share}*{shares}")
+
+
+@fault("recompute.no-volatile-drivers")
+def base_year_moves_with_the_clock(model: Model) -> str:
+    return model.set("base_year", "=YEAR(TODAY())-1")
+
+
+@fault("recompute.no-hidden-drivers")
+def tax_rate_on_a_hidden_sheet(model: Model) -> str:
+    sheet = model.workbook.create_sheet("Park")
+    sheet.sheet_state = "hidden"
+    sheet["A1"], sheet["B1"] = "Tax surcharge", 0.03
+    model.set("taxes", "={ebit}*({tax_rate}+Park!$B$1)")
+    return "Park!B1"
+
+
+# basis
+
+
+@fault("basis.percent-scale")
+def terminal_growth_in_points_read_as_a_rate(model: Model) -> str:
+    return model.set("terminal_growth", 2.5)
+
+
+@fault("basis.period-alignment")
+def growth_of_the_year_before(model: Model) -> str:
+    return model.set("revenue", "={revenue@prev}*(1+{revenue_growth@prev})", period=3)
+
+
 # wacc
 
 
@@ -149,6 +181,11 @@ def relevering_turned_round(model: Model) -> str:
 @fault("wacc.relevered-beta")
 def capm_reads_the_unlevered_beta(model: Model) -> str:
     return model.set("cost_of_equity", "={risk_free_rate}+{unlevered_beta}*{equity_risk_premium}")
+
+
+@fault("wacc.tax-consistent")
+def another_tax_rate_in_the_debt_leg(model: Model) -> str:
+    return model.set("after_tax_cost_of_debt", "={pre_tax_cost_of_debt}*(1-0.35)")
 
 
 @fault("wacc.range")
@@ -203,3 +240,22 @@ def working_capital_change_turned_round(model: Model) -> str:
 @fault("flow.no-financing-flows", statements=True)
 def interest_inside_the_firm_flow(model: Model) -> str:
     return model.set("fcff", "={nopat}+{depreciation}-{capex}-{change_in_nwc}-{interest}")
+
+
+@fault("flow.sign-convention")
+def capex_entered_negative_in_one_year(model: Model) -> str:
+    return model.set("capex", "=-{revenue}*{capex_share}", period=2)
+
+
+@fault("flow.row-is-what-it-says")
+def capex_links_to_working_capital(model: Model) -> str:
+    return model.set("capex", "={nwc}")
+
+
+@fault("flow.same-quantity-two-values")
+def second_discount_rate_typed_beside_the_terminal_value(model: Model) -> str:
+    model.put("Valuation!A40", "WACC")
+    model.set("terminal_value", "={fcff[-1]}*(1+{terminal_growth})/(B40-{terminal_growth})")
+    where = model.put("Valuation!B40", 0.088)
+    model.workbook["Valuation"]["B40"].number_format = "0.00%"
+    return where

@@ -127,7 +127,28 @@ def upside_the_wrong_way_round(model: Model) -> str:
     return model.set("upside", "={price_used}/{value_per_share}-1")
 
 
+@fault("bridge.completeness", statements=True)
+def debt_of_the_balance_sheet_forgotten(model: Model) -> str:
+    return model.set("equity_value", "={enterprise_value}+{cash}-{minority_interest}+{investments}")
+
+
+@fault("bridge.no-double-count", net_cash=True)
+def cash_counted_beside_net_debt(model: Model) -> str:
+    return model.set("equity_value", "={enterprise_value}-{net_debt}+{cash}-{minority_interest}+{investments}")
+
+
+@fault("bridge.diluted-shares", options=True)
+def options_out_of_the_money_reduce_the_count(model: Model) -> str:
+    model.set("strike", 52.0)
+    return model.set("shares", "={basic_shares}+{options}*(1-{strike}/{current_price})")
+
+
 # statements
+
+
+@fault("statements.cash-ties", statements=True)
+def balance_sheet_cash_ignores_the_flow(model: Model) -> str:
+    return model.set("bs_cash", "={bs_cash@prev}*1.05", period=1)
 
 
 @fault("statements.balance-sheet", statements=True)
@@ -174,7 +195,35 @@ def grid_prices_another_growth_at_its_centre(model: Model) -> str:
     return model.put(where, f"{old}*1.1")
 
 
+@fault("sensitivity.no-invalid-cells")
+def grid_prices_growth_above_the_rate(model: Model) -> str:
+    sheet, address = model.cell("grid_corner").split("!")
+    row = int(address[1:])
+    model.put(f"{sheet}!F{row}", "={terminal_growth}+0.075")
+    return f"{sheet}!F{row + 1}"
+
+
 # scenario
+
+
+@fault("scenario.probabilities-sum-to-one", scenarios=True)
+def probabilities_of_more_than_one(model: Model) -> str:
+    return model.set("chance_down", 0.4)
+
+
+@fault("scenario.weighted-value", scenarios=True)
+def weighted_value_leaves_the_downside_out(model: Model) -> str:
+    return model.set("weighted_value", "={chance_base}*{case_value_base}+{chance_up}*{case_value_up}")
+
+
+@fault("scenario.ordering", scenarios=True)
+def upside_worth_less_than_base(model: Model) -> str:
+    return model.set("case_value_up", 38.4)
+
+
+@fault("scenario.base-is-the-model", scenarios=True)
+def base_case_of_an_older_run(model: Model) -> str:
+    return model.set("case_value_base", 44.9)
 
 
 @fault("scenario.switch-works", scenarios=True)
@@ -198,6 +247,24 @@ def value_does_not_read_the_rate(model: Model) -> str:
 def capex_share_feeds_nothing(model: Model) -> str:
     model.set("capex", "={revenue}*0.072")
     return model.cell("capex_share")
+
+
+@fault("response.debt-up-equity-down")
+def debt_typed_into_the_bridge(model: Model) -> str:
+    model.set("equity_value", "={enterprise_value}+{cash}-310-{minority_interest}+{investments}")
+    return model.cell("debt")
+
+
+@fault("response.shares-double-value-halves")
+def share_count_typed_into_the_formula(model: Model) -> str:
+    model.set("value_per_share", "={equity_value}/48")
+    return model.cell("shares")
+
+
+@fault("response.growth-up-value-up")
+def terminal_growth_typed_into_the_formula(model: Model) -> str:
+    model.set("terminal_value", "={fcff[-1]}*(1+0.025)/({wacc}-0.025)")
+    return model.cell("terminal_growth")
 
 
 # independent
@@ -267,3 +334,11 @@ def equity_flow_at_the_wacc(model: Model) -> str:
     model.put("Inputs!B40", "={cost_of_equity}*0.85+{pre_tax_cost_of_debt}*(1-{tax_rate})*0.15")
     model.set("terminal_value", "={fcfe[-1]}*(1+{terminal_growth})/(Inputs!B40-{terminal_growth})")
     return model.set("discount_factor", "=1/(1+Inputs!$B$40)^{discount_period}")
+
+
+@fault("fatal.currency-mix")
+def price_in_another_currency_without_conversion(model: Model) -> str:
+    for key in ("current_price", "price_used"):
+        sheet, address = model.cell(key).split("!")
+        model.put(f"{sheet}!C{address[1:]}", "HKD")
+    return model.cell("price_used")

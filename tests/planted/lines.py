@@ -150,6 +150,20 @@ def use_net_cash(lines: dict[str, Line]) -> None:
             lines["net_debt"] = Line("net_debt", "Valuation", "Net debt (negative: net cash)", "={debt}-{cash}")
 
 
+def use_options(lines: dict[str, Line]) -> None:
+    """Dilute by options in the money, at the market price."""
+    sheet = "Inputs"
+    rebuilt = dict(lines)
+    lines.clear()
+    for key, line in rebuilt.items():
+        if key == "shares":
+            lines["basic_shares"] = Line("basic_shares", sheet, "Basic shares outstanding", 46.0, MONEY, "million")
+            lines["options"] = Line("options", sheet, "Options outstanding", 4.0, MONEY, "million")
+            lines["strike"] = Line("strike", sheet, "Exercise price of the options", 22.0, SHARE, "USD")
+            line.content = "={basic_shares}+{options}*MAX(0,1-{strike}/{current_price})"
+        lines[key] = line
+
+
 def _interest() -> list[Line]:
     sheet = "Forecast"
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .lines import RATE
-from .model import Model, clean_model
+from .model import WACC, Model, clean_model, grid_value
 
 LOOK_ALIKES: dict[str, Callable[[], Model]] = {}
 
@@ -70,6 +70,18 @@ def years_down() -> Model:
 @look_alike
 def three_scenarios() -> Model:
     return clean_model(scenarios=True)
+
+
+@look_alike
+def diluted_by_options() -> Model:
+    return clean_model(options=True)
+
+
+@look_alike
+def options_out_of_the_money() -> Model:
+    model = clean_model(options=True)
+    model.set("strike", 52.0)
+    return model
 
 
 @look_alike
@@ -216,3 +228,70 @@ def rates_in_percent_points() -> Model:
     model.set("discount_factor", "=1/(1+{wacc}/100)^{discount_period}")
     model.set("terminal_value", "={fcff[-1]}*(1+{terminal_growth})/({wacc}/100-{terminal_growth})")
     return model
+
+
+@look_alike
+def price_in_another_currency_with_a_stated_rate() -> Model:
+    model = clean_model(grid=False)
+    model.put("Inputs!A40", "Exchange rate, HKD per USD")
+    model.put("Inputs!B40", 7.8)
+    for key in ("current_price", "price_used"):
+        sheet, address = model.cell(key).split("!")
+        model.put(f"{sheet}!C{address[1:]}", "HKD")
+    model.set("current_price", 283.92)
+    model.set("market_cap", "={current_price}/$B$40*{shares}")
+    model.set("upside", "={value_per_share}*Inputs!$B$40/{price_used}-1")
+    return model
+
+
+@look_alike
+def upside_as_price_over_value() -> Model:
+    model = clean_model()
+    sheet, address = model.cell("upside").split("!")
+    model.put(f"{sheet}!A{address[1:]}", "Price / value")
+    model.set("upside", "={price_used}/{value_per_share}")
+    del model.scalars["upside"]
+    return model
+
+
+@look_alike
+def rounded_chain() -> Model:
+    """ROUND in the factor row and in the value per share."""
+    model = clean_model(grid=False)
+    model.set("discount_factor", "=ROUND(1/(1+{wacc})^{discount_period},4)")
+    model.set("value_per_share", "=ROUND({equity_value}/{shares},2)")
+    return model
+
+
+@look_alike
+def typed_grid_of_an_exact_run() -> Model:
+    """A sensitivity table pasted as values at its displayed decimals."""
+    model = clean_model()
+    sheet, address = model.cell("grid_corner").split("!")
+    top = int(address[1:])
+    for i, up in enumerate((-0.01, -0.005, 0.0, 0.005, 0.01)):
+        for j, more in enumerate((-0.01, -0.005, 0.0, 0.005, 0.01)):
+            cell = model.workbook[sheet].cell(top + 1 + i, 2 + j)
+            cell.value = round(grid_value(WACC + up, 0.025 + more), 2)
+    return model
+
+
+@look_alike
+def cash_flow_by_reinvestment_rate() -> Model:
+    """FCFF as NOPAT times one less the reinvestment rate."""
+    model = clean_model()
+    model.put("Inputs!A40", "Reinvestment rate")
+    model.put("Inputs!B40", 0.18)
+    model.workbook["Inputs"]["B40"].number_format = RATE
+    model.set("fcff", "={nopat}*(1-Inputs!$B$40)")
+    for key in ("capex", "nwc", "change_in_nwc"):
+        _clear(model, key)
+    return model
+
+
+def _clear(model: Model, key: str) -> None:
+    sheet, first = model.series[key][0].split("!")
+    row = int(first[1:])
+    for column in "ABCDEFGH":
+        model.workbook[sheet][f"{column}{row}"].value = None
+    del model.series[key]

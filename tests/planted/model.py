@@ -17,7 +17,7 @@ from typing import Literal
 from openpyxl import Workbook
 from openpyxl.utils import get_column_letter
 
-from .lines import RATE, SHARE, TIMES, Line, plain_lines, use_equity_flows, use_exit_multiple, use_net_cash
+from .lines import RATE, SHARE, TIMES, Line, plain_lines, use_equity_flows, use_exit_multiple, use_net_cash, use_options
 from .words import GRID_TITLE, LABELS_ZH, SHEETS, TITLES, UNITS
 
 ACTUALS, FORECASTS = 2, 5
@@ -111,12 +111,14 @@ def clean_model(
     down: bool = False,
     scenarios: bool = False,
     statements: bool = False,
+    options: bool = False,
     grid: bool = True,
 ) -> Model:
     """Build a right model. Every variant is an accepted convention, so every check must pass or not apply.
 
     timing ``end | mid``; terminal ``gordon | multiple``; language ``en | zh``; flow ``fcff | fcfe``;
-    `down` lets the years run down; `scenarios` adds a switch; `statements` adds a balance sheet.
+    `down` lets the years run down; `scenarios` adds a switch and a table of cases; `statements` adds a balance
+    sheet; `options` dilutes the shares by the treasury stock method.
     """
     lines = plain_lines(flow, scenarios, statements)
     if timing == "mid":
@@ -127,9 +129,13 @@ def clean_model(
         use_net_cash(lines)
     if flow == "fcfe":
         use_equity_flows(lines)
+    if options:
+        use_options(lines)
     model = _place(lines, language, down)
     if grid:
         _grid(model, terminal, flow, language)
+    if scenarios:
+        _cases(model)
     return model
 
 
@@ -221,6 +227,49 @@ def _grid(model: Model, terminal: str, flow: str, language: str) -> None:
             page.cell(top + 2 + i, 2 + j, model.render(template, sheet)).number_format = SHARE
     model.scalars["grid_corner"] = f"{sheet}!A{top + 1}"
     model.scalars["grid_centre"] = f"{sheet}!D{top + 4}"
+
+
+def _cases(model: Model) -> None:
+    """Value per share of each case, typed in as read off three runs, with probabilities and their mean."""
+    sheet = model.scalars["scenario_switch"].split("!")[0]
+    page = model.workbook[sheet]
+    top = page.max_row + 2
+    rows = (
+        ("case", "", ["Base", "Upside", "Downside"], "@"),
+        ("chance", "Probability", [0.5, 0.2, 0.3], "0%"),
+        ("case_value", "Value per share", [round(case_value(*case), 2) for case in CASES], SHARE),
+    )
+    for offset, (key, label, contents, form) in enumerate(rows):
+        page.cell(top + offset, 1, label or "Case")
+        for column, (name, content) in enumerate(zip(("base", "up", "down"), contents, strict=True), 2):
+            page.cell(top + offset, column, content).number_format = form
+            model.scalars[f"{key}_{name}"] = f"{sheet}!{get_column_letter(column)}{top + offset}"
+    page.cell(top + 3, 1, "Probability-weighted value per share")
+    page.cell(top + 3, 2, f"=SUMPRODUCT(B{top + 1}:D{top + 1},B{top + 2}:D{top + 2})").number_format = SHARE
+    model.scalars["weighted_value"] = f"{sheet}!B{top + 3}"
+
+
+WACC = (1747.2 * (0.04 + 1.02 * (1 + 0.75 * 310 / 1747.2) * 0.055) + 310 * 0.058 * 0.75) / (1747.2 + 310)
+"""Of the clean model."""
+CASES = ((0.25, 0.0), (0.27, 0.01), (0.22, -0.015))
+"""EBITDA margin and shift of growth of the base, upside and downside case."""
+
+
+def case_value(margin: float, shift: float) -> float:
+    """Value per share of a case by plain arithmetic."""
+    return grid_value(WACC, 0.025, margin, shift)
+
+
+def grid_value(wacc: float, growth_forever: float, margin: float = 0.25, shift: float = 0.0) -> float:
+    """Value per share of the clean model by plain arithmetic, at another rate, growth, margin or shift of growth."""
+    tax, revenue, working, total, flow = 0.25, 1000.0, 180.0, 0.0, 0.0
+    for year, growth in enumerate((0.10, 0.08, 0.06, 0.045, 0.03), 1):
+        revenue *= 1 + growth + shift
+        flow = revenue * (margin - 0.06) * (1 - tax) + revenue * (0.06 - 0.072) - (0.18 * revenue - working)
+        working = 0.18 * revenue
+        total += flow / (1 + wacc) ** year
+    total += flow * (1 + growth_forever) / (wacc - growth_forever) / (1 + wacc) ** 5
+    return (total + 140.0 - 310.0 - 35.0 + 22.0) / 48.0
 
 
 def _grid_formula(model: Model, terminal: str, stream: str, w: str, x: str) -> str:
