@@ -110,6 +110,14 @@ def test_numbers_without_argument_that_reach_50_name_the_judge_items_that_paid(t
     assert row.moved == ("J01 +52: fleet growth is argued",)
 
 
+def test_exactly_50_is_too_much_for_numbers_without_argument(task: Path) -> None:
+    rubric = RUBRIC.replace("weight: 52", "weight: 50").replace("weight: 18", "weight: 20")
+    (task / "rubric.yaml").write_text(rubric, encoding="utf-8")
+    (task / "none.json").write_text(_verdicts("fail", "pass"), encoding="utf-8")
+    row = calibrate(task, fake_grade).rows[2]
+    assert (row.high, row.holds) == (50, False)
+
+
 def test_a_fatal_answer_that_is_not_capped_is_named(task: Path) -> None:
     plan = PLAN.replace("kind: fatal, submission: units", "kind: fatal, submission: reference")
     (task / "calibration.yaml").write_text(plan, encoding="utf-8")

@@ -288,6 +288,28 @@ def test_a_leak_can_deduct_instead() -> None:
     assert score(rubric, PASSING, VERDICTS, leak="note-7").low == Decimal("64.2")
 
 
+def test_a_leak_left_to_an_item_triggers_no_deduction() -> None:
+    body = BODY.replace("fatal:\n", '  - {id: D9, points: 10, when: "later evidence", leak: true}\nfatal:\n')
+    rubric = parse_rubric(HEAD + "on_leak: item\n" + body)
+    assert score(rubric, PASSING, VERDICTS, leak="note-7").low == Decimal("74.2")
+
+
+def test_a_grade_whose_quote_is_not_found_is_worth_at_most_itself() -> None:
+    """Grade 3 of 25 points: between 0 and 18.75."""
+    rubric = parse_rubric(HEAD + BODY.replace('pass_if: "x", quote', 'pass_if: "x", scale: 0-4, quote'))
+    invented = Verdict(item="J2", grade=3, quotes=(Quote(text="never written", found="not_found"),))
+    card = score(rubric, PASSING, with_verdict(invented))
+    assert ends(card) == (Decimal("74.2"), Decimal("92.95"))
+
+
+@pytest.mark.parametrize(("switch", "low", "high"), [("open", "69.2", "74.2"), ("fail", "74.2", "74.2")])
+def test_a_deduction_whose_required_quote_is_not_found(switch: str, low: str, high: str) -> None:
+    body = BODY.replace("points: 5,", "points: 5, quote: required,")
+    rubric = parse_rubric(HEAD + f"unverified_quote: {switch}\n" + body)
+    invented = Verdict(item="D1", triggered=True, quotes=(Quote(text="never written", found="not_found"),))
+    assert ends(score(rubric, PASSING, with_verdict(invented))) == (Decimal(low), Decimal(high))
+
+
 def test_an_empty_submission_is_zero_and_final_even_without_verdicts() -> None:
     card = empty_card(RUBRIC, "the folder holds no workbook")
     assert ends(card) == (0, 0)
