@@ -65,6 +65,11 @@ def _grading_verbs(verbs: Verbs) -> None:
     export.add_argument("report", type=Path, metavar="REPORT.json")
     export.add_argument("--to", required=True, choices=FORMATS, help="the format; it is printed")
 
+    annotate = verbs.add("annotate", "write a copy of a workbook with the findings in comments and colour", json=False)
+    _workbook(annotate)
+    annotate.add_argument("--report", type=Path, metavar="FILE", help="a report.json of it; without one it is audited")
+    annotate.add_argument("--out", type=Path, default=Path("annotated.xlsx"), metavar="FILE", help="(%(default)s)")
+
 
 def _reading_verbs(verbs: Verbs) -> None:
     roles = verbs.add("roles", "say which cells are the WACC, the flows, the bridge …")

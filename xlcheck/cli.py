@@ -109,6 +109,23 @@ def _grade_code(report: Report, min_score: Decimal | None, *, strict: bool) -> i
     return 1 if min_score is not None and card.low < min_score else 0
 
 
+def _annotate(args: argparse.Namespace) -> int:
+    from xlcheck.intake import open_package
+    from xlcheck.pipeline import audit, one_workbook
+    from xlcheck.report.annotated import annotated
+    from xlcheck.report.exports import read_report
+    from xlcheck.report.writing import write_new
+
+    workbook = one_workbook(args.workbook)
+    package = open_package(workbook)
+    report = audit(workbook) if args.report is None else read_report(args.report)
+    if report.workbook_sha256 != package.sha256:
+        raise UsageError(f"{args.report} is the report of another workbook (SHA-256 {report.workbook_sha256})")
+    write_new(args.out, annotated(package, report))
+    print(f"Marked-up copy: {args.out}")
+    return _broken(report)
+
+
 def _audit(args: argparse.Namespace) -> int:
     from xlcheck.pipeline import audit
 
@@ -297,6 +314,7 @@ RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "grade": _grade,
     "export": _export,
+    "annotate": _annotate,
     "audit": _audit,
     "roles": _roles,
     "recalc": _recalc,

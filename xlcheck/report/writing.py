@@ -34,11 +34,11 @@ def write_report(report: Report, folder: Path) -> Written:
     return files
 
 
-def write_new(path: Path, text: str) -> None:
+def write_new(path: Path, content: str | bytes) -> None:
     """Write a file that must not exist yet; UsageError if it does or cannot be written."""
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with path.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
     except FileExistsError:
         raise UsageError(f"{path} exists already; name another file") from None
     except OSError as error:
