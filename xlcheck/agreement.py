@@ -13,9 +13,15 @@ CLOSE = 1e-9
 CANCELLED = 1e-11
 """Of the largest number read: what is left of a difference of large numbers."""
 SOLVED = 1e-6
-"""Relative and absolute, for functions that search for a root (a rate) and stop when they are near."""
+"""Relative and absolute, for functions that search for a root, or add up a series, and stop when they are near."""
 
-_SOLVER = re.compile(r"\b(?:X?IRR|MIRR|RATE|YIELD|ODDFYIELD|DURATION|[A-Z.]+INV(?:\.RT|\.2T)?)\(", re.IGNORECASE)
+ABSOLUTE = 1e-9
+"""Nothing of a model is smaller."""
+
+_SOLVER = re.compile(
+    r"\b(?:X?IRR|MIRR|RATE|YIELD|ODDFYIELD|DURATION|BESSEL[IJKY]|ERFC?|GAMMA(?:LN)?|[A-Z.]+(?:INV|DIST)(?:\.RT|\.2T)?)\(",
+    re.IGNORECASE,
+)
 
 
 def tolerance_of(formula: str) -> float:
@@ -40,7 +46,7 @@ def agree(stored: Scalar, value: Scalar, relative: float = CLOSE, read: Iterable
     if difference <= relative * max(abs(found), abs(expected)) or (relative >= SOLVED and difference <= SOLVED):
         return True
     scale = max((abs(number) for one in read if (number := as_number(one)) is not None), default=0.0)
-    return difference <= CANCELLED * scale
+    return difference <= max(ABSOLUTE, CANCELLED * scale)
 
 
 _SECTION = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')

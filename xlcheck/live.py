@@ -1,45 +1,273 @@
 """The live model: the normalised copy in the primary engine, with what the engine cannot do held outside.
 
-Held cells are constants for the engine, kept true from outside: one torn cell per loop, the cells of data
-tables, and cells that another engine had to calculate.
+Held cells are constants for the engine, kept true from outside: torn cells of loops, the cells of data
+tables, and cells that another engine has to calculate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 
-from xlcheck.cells import CellRef, Scalar
+from xlcheck.cells import CellRef, RangeRef, Scalar
+from xlcheck.datatables import table_values
 from xlcheck.engines import Clock, Engine, Session, Unsolved
-from xlcheck.normalise import normalise
-from xlcheck.package import write_package
+from xlcheck.graph import Graph
+from xlcheck.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
+from xlcheck.normalise import followers, normalise
+from xlcheck.outside import Outside
+from xlcheck.package import Draft, Formula, write_package
+from xlcheck.reasons import explained
 from xlcheck.rewrite import Rewriter
-from xlcheck.workbook import Book
+from xlcheck.shadow import UNKNOWN, Shadow, Values
+from xlcheck.workbook import Book, Cell
 
-Values = Mapping[CellRef, Scalar | Unsolved]
+Changes = Mapping[CellRef, Scalar]
 
 
 class LiveModel:
-    """A book loaded for whole recalculation and what-if."""
+    """A book loaded for whole recalculation and what-if.
 
-    def __init__(self, book: Book, engine: Engine, clock: Clock) -> None:
+    `values` holds every formula cell and every cell that an array formula or a data table fills; `loops` the
+    live loops that were found.
+    """
+
+    def __init__(self, book: Book, graph: Graph, engines: Sequence[Engine], clock: Clock) -> None:
+        """Load and recalculate; EngineError if the primary engine, `engines[0]`, cannot load the copy."""
         self.book = book
-        self._draft = normalise(book, Rewriter(book))
-        self._session: Session = engine.open(write_package(self._draft), clock)
+        self.graph = graph
+        self.loops: tuple[Loop, ...] = ()
+        self._engine = engines[0]
+        self._clock = clock
+        self._rewriter = Rewriter(book)
+        self._outside = Outside(Shadow(book, graph, self._rewriter, clock), engines[1:])
+        self._torn: dict[CellRef, CellRef] = {}
+        self._lent: dict[CellRef, Cell] = {}
+        self._lost: dict[CellRef, Unsolved] = {}
+        self._held: dict[CellRef, Scalar] = {}
+        self._tables = [cell.data_table for cell in book.cells() if cell.data_table is not None]
+        self._session = self._open(())
+        self.values: Values = self._first_values()
 
-    def values(self) -> Values:
-        """Return the value of every formula cell and of every cell that an array or data table fills."""
-        raw = self._session.recalculate()
-        wanted = {cell.ref for cell in self.book.formula_cells()}
-        own = {sheet.name: sheet.cells for sheet in self.book.sheets}
-        found: dict[CellRef, Scalar | Unsolved] = {}
-        for ref, value in raw.items():
-            cells = own.get(ref.sheet)
-            if cells is not None and (ref in wanted or (ref.row, ref.column) not in cells):
-                found[ref] = value
-        for ref in wanted:
-            found.setdefault(ref, None)
+    def _open(self, torn: Collection[CellRef]) -> Session:
+        """Load the copy with these cells torn: blank in their place, their formulas on added sheets."""
+        draft = normalise(self.book, self._rewriter, {*torn, *self._lent})
+        places = {sheet.name: f"Loops_{index}_" for index, sheet in enumerate(self.book.sheets)}
+        self._torn = {ref: CellRef(places[ref.sheet], ref.row, ref.column) for ref in torn}
+        return self._engine.open(write_package(self._with_added(draft)), self._clock)
+
+    def _with_added(self, draft: Draft) -> Draft:
+        sheets = dict(draft.sheets)
+        for ref, place in self._torn.items():
+            cell = self.book.get(ref)
+            assert cell is not None
+            pinned = Formula(self._rewriter.pin(cell))
+            sheets[place.sheet] = {**sheets.get(place.sheet, {}), (place.row, place.column): pinned}
+        for ref in self._lost:
+            sheets[ref.sheet] = {**sheets[ref.sheet], (ref.row, ref.column): UNKNOWN}
+        return replace(draft, sheets=sheets)
+
+    def _first_values(self) -> Values:
+        values = self._read()
+        looped = [ref for ref, value in values.items() if _kind(value) == "cycle"]
+        if looped:
+            self._tear(looped)
+            values = self._read()
+        for _ in range(_ROUNDS):
+            if not self._outsource(values):
+                break
+            values = self._read()
+        if self._tables:
+            for _ in range(_ROUNDS):
+                before = dict(self._held)
+                self._fill_tables()
+                if self._held == before:
+                    break
+            values = self._read()
+        return explained(values, self.book, self.graph, self.loops)
+
+    def _read(self) -> dict[CellRef, Scalar | Unsolved]:
+        """Return the values of all formula cells and filled cells, with the held cells as they are."""
+        if self._held:
+            found = dict(self._session.what_if(self._held, sorted(self._wanted)))
+        else:
+            own = {sheet.name: sheet.cells for sheet in self.book.sheets}
+            found = {
+                ref: value
+                for ref, value in self._session.recalculate().items()
+                if ref.sheet in own and (ref in self._wanted or (ref.row, ref.column) not in own[ref.sheet])
+            }
+            found.update({ref: None for ref in self._wanted if ref not in found})
+        found.update(self._lost)
         return found
 
-    def what_if(self, changes: Mapping[CellRef, Scalar], outputs: Sequence[CellRef]) -> Values:
-        """Return the outputs with those cells replaced by constants."""
-        return self._session.what_if(changes, outputs)
+    @cached_property
+    def _wanted(self) -> frozenset[CellRef]:
+        formulas = {cell.ref for cell in self.book.formula_cells()}
+        filled = {CellRef(sheet.name, *place) for sheet in self.book.sheets for place in followers(sheet)}
+        return frozenset(formulas | filled)
+
+    # What is held outside: loops
+
+    def _tear(self, looped: Sequence[CellRef]) -> None:
+        """Tear the loops, find where they settle, and leave those untorn that have no one end."""
+        found = components(looped, self.graph.reads) or [[ref] for ref in looped]
+        arrays = {ref for area in self._arrays for ref in area.cells()}
+        torn = [tears(component, self.graph.reads, arrays) or component for component in found]
+        self._session = self._open([ref for cells in torn for ref in cells])
+        left: set[CellRef] = set()
+        for component, cells in zip(found, torn, strict=True):
+            if not self._settled(component, cells):
+                left.update(cells)
+        if left:
+            self._held = {ref: value for ref, value in self._held.items() if ref not in left}
+            self._session = self._open([ref for ref in self._torn if ref not in left])
+
+    def _settled(self, component: Sequence[CellRef], torn: Sequence[CellRef]) -> bool:
+        def step(held: Changes) -> Values:
+            return self._torn_results(torn, {**self._held, **held})
+
+        still = unwind(torn, step)
+        if still is not None:
+            self._held.update(still)
+            return True
+        state: LoopState = "iteration_off"
+        if self.book.calc.iterate:
+            ends = [end for start in starts(torn) if (end := settle(start, step)) is not None]
+            state = "diverging" if len(ends) < 2 else "converged"
+            if ends and not all(same_end(ends[0], end) for end in ends[1:]):
+                state = "indeterminate"
+            if state == "converged":
+                self._held.update(ends[0])
+        self.loops = (*self.loops, Loop(tuple(component), state))
+        return state == "converged"
+
+    def _torn_results(self, torn: Iterable[CellRef], state: Changes) -> dict[CellRef, Scalar | Unsolved]:
+        places = {ref: self._torn[ref] for ref in torn}
+        found = self._session.what_if(state, list(places.values()))
+        return {ref: found[place] for ref, place in places.items()}
+
+    def _loop_values(self, changes: Changes, held: Changes) -> dict[CellRef, Scalar] | None:
+        """Return where the torn cells settle under the changes, starting where they are; None if they do not."""
+        torn = [ref for ref in self._torn if ref not in changes]
+
+        def step(moved: Changes) -> Values:
+            return self._torn_results(torn, {**held, **moved, **changes})
+
+        return settle({ref: held.get(ref) for ref in torn}, step)
+
+    # What is held outside: cells that another engine calculates
+
+    def _outsource(self, values: Values) -> bool:
+        """Ask the other engines about cells in doubt; say whether anything came of it."""
+        cells = [cell for cell in self._outside.doubtful(values) if cell.ref not in {**self._lent, **self._lost}]
+        if not cells or not self._outside.engines:
+            return False
+        answers = self._outside.answers(cells, {**self._constants, **values})
+        lent = {cell.ref: cell for cell in cells if answers[cell.ref] != values[cell.ref]}
+        lost = {ref: value for ref in lent if isinstance(value := answers[ref], Unsolved)}
+        for ref in lost:
+            del lent[ref]
+        if not lent and not lost:
+            return False
+        self._lent.update(lent)
+        self._lost.update(lost)
+        self._held.update({ref: value for ref in lent if not isinstance(value := answers[ref], Unsolved)})
+        self._session = self._open(list(self._torn))
+        return True
+
+    @cached_property
+    def _constants(self) -> dict[CellRef, Scalar]:
+        return {cell.ref: cell.stored for cell in self.book.cells() if cell.ref not in self._wanted}
+
+    def _lent_values(self, changes: Changes, held: Changes) -> dict[CellRef, Scalar]:
+        """Return the lent cells that the changes reach, asked anew from the values they read now."""
+        moved = self.graph.descendants({*changes, *(ref for ref in held if held[ref] != self._held.get(ref))})
+        cells = [cell for ref, cell in self._lent.items() if ref in moved and ref not in changes]
+        if not cells:
+            return {}
+        read = sorted({ref for cell in cells for ref in self.graph.precedents(cell.ref)})
+        values = {**self._constants, **self._session.what_if({**held, **changes}, read)}
+        unknown = Unsolved(kind="unsupported_function", detail="the primary engine cannot")
+        answers = self._outside.answers(cells, {**values, **dict.fromkeys((cell.ref for cell in cells), unknown)})
+        return {ref: value for ref, value in answers.items() if not isinstance(value, Unsolved)}
+
+    # What is held outside: data tables
+
+    def _fill_tables(self, changes: Changes | None = None, held: dict[CellRef, Scalar] | None = None) -> None:
+        """Work out every data table under the changes and put its cells among the held ones."""
+        changes = changes or {}
+        held = self._held if held is None else held
+        for table in self._tables:
+            found = table_values(
+                table, lambda inputs, outputs: self._answer({**changes, **inputs}, outputs, tables=held)
+            )
+            for ref, value in found.items():
+                if isinstance(value, Unsolved):
+                    self._lost.setdefault(ref, value)
+                elif ref not in changes:
+                    held[ref] = value
+
+    @cached_property
+    def _after_tables(self) -> frozenset[CellRef]:
+        return self.graph.descendants({ref for table in self._tables for ref in table.range.cells()})
+
+    # What-if
+
+    def what_if(self, changes: Changes, outputs: Sequence[CellRef]) -> Values:
+        """Return the outputs with those cells replaced, formula cells too; the model stays as it was.
+
+        Only what depends on the changes is calculated again. Loops settle anew from where they are, data tables
+        are filled anew if an output reads them.
+        """
+        changes = self._whole_arrays(changes)
+        held = self._held
+        if self._tables and not self._after_tables.isdisjoint(outputs):
+            held = dict(self._held)
+            self._fill_tables(changes, held)
+        answers = self._answer(changes, outputs, tables=held)
+        return {ref: self._lost.get(ref, value) if ref not in changes else value for ref, value in answers.items()}
+
+    def _answer(self, changes: Changes, outputs: Sequence[CellRef], tables: Changes) -> Values:
+        if not self._torn and not self._lent:
+            return self._session.what_if({**tables, **changes}, outputs)
+        held = dict(tables)
+        for _ in range(_ROUNDS):
+            before = dict(held)
+            settled = self._loop_values(changes, held) if self._torn else {}
+            if settled is None:
+                return self._unsettled(self._session.what_if({**held, **changes}, outputs))
+            held.update(settled)
+            if self._lent:
+                held.update(self._lent_values(changes, held))
+            if same_end(held, before):
+                break
+        return self._session.what_if({**held, **changes}, outputs)
+
+    def _unsettled(self, answers: Values) -> Values:
+        after = self.graph.descendants(self._torn)
+        lost = Unsolved(kind="cycle", detail=f"under these changes the loop through {min(self._torn)} does not settle")
+        return {ref: lost if ref in after else value for ref, value in answers.items()}
+
+    @cached_property
+    def _arrays(self) -> list[RangeRef]:
+        found = (cell.array for cell in self.book.formula_cells())
+        return [area for area in found if area is not None and area.size > 1]
+
+    def _whole_arrays(self, changes: Changes) -> Changes:
+        """Let the other cells of an array keep their values where one of its cells is replaced."""
+        hit = [area for area in self._arrays if any(ref in area for ref in changes)]  # type: ignore[comparison-overlap]
+        if not hit:
+            return changes
+        others = sorted({ref for area in hit for ref in area.cells()} - set(changes))
+        rest = {ref: value for ref, value in changes.items() if not any(ref in area for area in hit)}  # type: ignore[comparison-overlap]
+        kept = self._answer(rest, others, tables=self._held)
+        return {**{ref: value for ref, value in kept.items() if not isinstance(value, Unsolved)}, **changes}
+
+
+_ROUNDS = 4
+
+
+def _kind(value: Scalar | Unsolved) -> str | None:
+    return value.kind if isinstance(value, Unsolved) else None

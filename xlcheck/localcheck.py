@@ -14,6 +14,7 @@ from typing import TypeGuard
 from xlcheck.agreement import agree, tolerance_of
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import Engine, Unsolved
+from xlcheck.formula import Call, Node, Number, Range, Text, parse, walk
 from xlcheck.shadow import NOT_STORED, Shadow, Values, stored_values
 from xlcheck.workbook import Book, Cell
 
@@ -33,11 +34,13 @@ SAME = Local(True)
 
 _PLACE_BOUND = re.compile(r"\b(?:ISFORMULA|FORMULATEXT|CELL|INFO|SHEETS?|GETPIVOTDATA)\(", re.IGNORECASE)
 """Functions that ask where they stand or what stands there: the shadow book would answer for itself."""
-_FEW = 50
+_SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
+_FEW = 300
+"""Up to so many cells in dispute, every opinion is heard before one is called stale."""
 _RANDOM = re.compile(r"\b(?:RAND|RANDBETWEEN|RANDARRAY)\(", re.IGNORECASE)
 _CLOCK = re.compile(r"\b(?:TODAY|NOW)\(", re.IGNORECASE)
-_WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE)\(", re.IGNORECASE)
-"""Functions whose text depends on the language of the Excel that stored it."""
+_WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE|CHAR|CODE)\(", re.IGNORECASE)
+"""Functions whose result depends on the language or the system of the Excel that stored it."""
 
 
 def local_check(
@@ -157,8 +160,12 @@ class _Check:
             return Unsolved(kind="clock", detail="it reads the date of the last calculation")
         if cell.rich:
             return Unsolved(kind="rich_data", detail="it holds a linked data type, not a plain value")
-        if isinstance(stored, str) and _WORDED.search(formula):
+        if _WORDED.search(formula) and (isinstance(stored, str) or "CODE(" in formula.upper()):
             return _disagree("its text depends on the language of the program that stored it")
+        if _SUBTOTAL.search(formula) and any(sheet.hidden_rows for sheet in self.shadow.book.sheets):
+            return _disagree("it leaves out filtered rows, and which rows a filter hides is not known")
+        if _searches_unsorted(formula, ref, self.shadow.book, self.stored):
+            return _disagree("it searches by halves in a list that is not sorted")
         if isinstance(value, CellError):
             known = not isinstance(stored, CellError) and (value.error == "#DIV/0!" or value in set(self._read(cell)))
             return None if known else _disagree(f"two engines say {value}, which nothing that it reads explains")
@@ -213,6 +220,39 @@ def _settled(votes: Sequence[Scalar | Unsolved]) -> Scalar:
         if any(agree(vote, other) for other in real[index + 1 :]):
             return vote
     return None
+
+
+_HALVING = {"MATCH": 2, "VLOOKUP": 3, "HLOOKUP": 3, "LOOKUP": None}
+"""Functions that search by halves unless the argument at this place forbids it."""
+
+
+def _searches_unsorted(formula: str, ref: CellRef, book: Book, stored: Values) -> bool:
+    """Say whether a formula searches a list that is not ascending: then each program finds something else."""
+    if "LOOKUP(" not in formula.upper() and "MATCH(" not in formula.upper():
+        return False
+    calls = [node for node in walk(parse(formula, ref.sheet, book, ref)) if isinstance(node, Call)]
+    return any(call.function in _HALVING and _halves(call) and not _ascending(call, stored) for call in calls)
+
+
+def _halves(call: Call) -> bool:
+    place = _HALVING[call.function]
+    if place is None or len(call.arguments) <= place:
+        return True
+    mode = call.arguments[place]
+    return not ((isinstance(mode, Number) and mode.value == 0) or (isinstance(mode, Text) and mode.value == "FALSE"))
+
+
+def _ascending(call: Call, stored: Values) -> bool:
+    where: Node | None = call.arguments[1] if len(call.arguments) > 1 else None
+    if not isinstance(where, Range):
+        return False
+    area = where.range
+    if call.function == "HLOOKUP":
+        area = area._replace(last_row=area.first_row)
+    elif call.function in ("VLOOKUP", "LOOKUP"):
+        area = area._replace(last_column=area.first_column)
+    numbers = [value for one in area.cells() if isinstance(value := stored.get(one), float)]
+    return len(numbers) == area.size and numbers == sorted(numbers)
 
 
 def _disagree(detail: str) -> Unsolved:

@@ -68,6 +68,6 @@ def _contents(sheet: Sheet, rewriter: Rewriter, held: Collection[CellRef]) -> It
         if cell.ref in held:
             continue
         if cell.formula is not None:
-            yield place, Formula(rewriter.rewrite(cell.formula, cell.ref), cell.array, cell.dynamic)
+            yield place, Formula(rewriter.rewrite(cell), cell.array, cell.dynamic)
         elif place not in skipped:
             yield place, cell.stored

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, Protocol
+from importlib import metadata
+from typing import Protocol
 
-from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, Scalar, as_number
-from xlcheck.engines import Clock, Unsolved, engine
+from xlcheck.cells import CellRef, Scalar, as_number
+from xlcheck.engines import ENGINES, Clock, Session, Unsolved, engine
+from xlcheck.graph import Graph, build_graph
+from xlcheck.legs import CellVerdict, Verdict, weigh
 from xlcheck.live import LiveModel
+from xlcheck.localcheck import claims_nothing, local_check
+from xlcheck.loops import Loop
+from xlcheck.rewrite import Rewriter
+from xlcheck.shadow import Shadow
 from xlcheck.workbook import Book
 
-Verdict = Literal["same", "stale", "unsolved", "no_stored_value"]
-
-
-@dataclass(frozen=True, slots=True)
-class CellVerdict:
-    """What the recomputation says of one formula cell (or data-table cell)."""
-
-    status: Verdict
-    stored: Scalar
-    recomputed: Scalar
-    """From the whole recalculation; None with `unsolved` set where that leg could not speak."""
-    unsolved: Unsolved | None = None
-    expected: Scalar = None
-    """For `stale`: the value that follows from the cell's own formula and its precedents."""
-    opinions: Mapping[str, Scalar | Unsolved] | None = None
-    """For cells in dispute: engine name to what it said."""
+__all__ = ["CellVerdict", "Loop", "Recalc", "Verdict", "WhatIf", "recompute"]
 
 
 class WhatIf(Protocol):
@@ -50,12 +42,24 @@ class Recalc:
     """Every formula cell, and every cell that an array formula or a data table fills."""
     what_if_cells: WhatIf
     engines: Mapping[str, str]
-    """Engine name to version, those that were asked."""
+    """Engine name to version, those that may be asked."""
+    graph: Graph
+    """The formula graph that the recomputation used."""
+    loops: tuple[Loop, ...] = ()
+    """The live circular references, each with its cells and how it ends."""
+    clock: Clock = field(default_factory=Clock)
+    """What TODAY() and NOW() returned."""
 
     @cached_property
     def verdicts(self) -> Mapping[CellRef, CellVerdict]:
-        """Return the verdict on every formula cell and data-table cell (worked out when first asked for)."""
-        return {ref: _verdict(self.book, ref, value) for ref, value in self.values.items()}
+        """Return the verdict on every formula cell and filled cell (the local check runs when first asked for)."""
+        if claims_nothing(self.book):
+            return weigh(self.book, self.graph, self.values, {}, self.loops)
+        slack = self.book.calc.iterate_delta if self.book.calc.iterate else 0.0
+        shadow = Shadow(self.book, self.graph, Rewriter(self.book), self.clock)
+        looped = frozenset(ref for loop in self.loops for ref in loop.cells)
+        local = local_check(shadow, [engine(name) for name in ENGINES], looped, slack)
+        return weigh(self.book, self.graph, self.values, local, self.loops)
 
     def value(self, ref: CellRef) -> Scalar | Unsolved:
         """Return the recomputed value of a formula cell, or the constant that stands there (None if blank)."""
@@ -79,15 +83,38 @@ class Recalc:
 
 
 def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
-    """Recompute a workbook; `valuation_date` (Excel serial) pins TODAY() and NOW(), else the last-saved time."""
-    primary = engine("cellrune")
-    model = LiveModel(book, primary, clock_of(book, valuation_date))
+    """Recompute a workbook; `valuation_date` (Excel serial) pins TODAY() and NOW(), else the last-saved time.
+
+    Raises EngineError where the primary engine cannot load even the normalised copy.
+    """
+    clock = clock_of(book, valuation_date)
+    graph = build_graph(book)
+    model = LiveModel(book, graph, [_Lazy(name) for name in ENGINES], clock)
     return Recalc(
         book=book,
-        values=model.values(),
+        values=model.values,
         what_if_cells=model.what_if,
-        engines={primary.name: primary.version},
+        engines={name: metadata.version(name) for name in ENGINES},
+        graph=graph,
+        loops=model.loops,
+        clock=clock,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lazy:
+    """An engine that is imported when it is first asked."""
+
+    name: str
+
+    @property
+    def version(self) -> str:
+        """Return the version of the engine's package."""
+        return metadata.version(self.name)
+
+    def open(self, package: bytes, clock: Clock) -> Session:
+        """Import the engine and let it load the package."""
+        return engine(self.name).open(package, clock)
 
 
 def clock_of(book: Book, valuation_date: float | None) -> Clock:
@@ -103,15 +130,3 @@ def clock_of(book: Book, valuation_date: float | None) -> Clock:
 
 _EPOCH = datetime(1899, 12, 30)
 _DAYS_1904 = 1462
-
-
-def _verdict(book: Book, ref: CellRef, value: Scalar | Unsolved) -> CellVerdict:
-    cell = book.get(ref)
-    stored = cell.stored if cell else None
-    if stored is None:
-        return CellVerdict("no_stored_value", None, None if isinstance(value, Unsolved) else value)
-    if isinstance(value, Unsolved):
-        return CellVerdict("unsolved", stored, None, value)
-    number, expected = as_number(stored), as_number(value)
-    same = stored == value if number is None or expected is None else DEFAULT_TOLERANCE.allows(number, expected)
-    return CellVerdict("same" if same else "stale", stored, value, expected=None if same else value)

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from xlcheck.agreement import displayed_decimals
 from xlcheck.cells import CellRef, RangeRef, column_letters
+from xlcheck.positions import spell_positions
 from xlcheck.reading.scope import defined_name, name_area, structured
 from xlcheck.reading.tokens import Area, Token, tokens
-from xlcheck.workbook import Book, DefinedName
+from xlcheck.workbook import Book, Cell, DefinedName
 
 _LINK = re.compile(r"'?\[(\d+)\](.*?)'?!\Z", re.DOTALL)
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY\(((?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})\)", re.IGNORECASE)
@@ -69,16 +71,27 @@ class Rewriter:
         names = [re.escape(name.name) for name in self.book.names if name.sheet is not None or not _fixed(name)]
         return re.compile("|".join(names), re.IGNORECASE) if names else None
 
-    def rewrite(self, formula: str, at: CellRef) -> str:
-        """Return the formula for its own place in the normalised copy."""
-        if "[" not in formula and (self._moving is None or not self._moving.search(formula)):
-            return formula
-        return "=" + "".join(self._words(formula[1:], at, pinned=False))
+    def rewrite(self, cell: Cell) -> str:
+        """Return a cell's formula for its own place in the normalised copy."""
+        return self._displayed(self._rewritten(cell.formula or "=", cell.ref), cell)
 
-    def pin(self, formula: str, at: CellRef) -> str:
-        """Return the formula for another sheet, at the same address."""
-        text = _ANCHOR.sub(lambda match: self._spill(match[1], at) or match[0], formula[1:])
-        return "=" + "".join(self._words(text, at, pinned=True))
+    def _displayed(self, formula: str, cell: Cell) -> str:
+        """Round to what is displayed, in a workbook set to calculate with that ("precision as displayed")."""
+        decimals = None if self.book.calc.full_precision else displayed_decimals(cell.number_format)
+        return formula if decimals is None else f"=IFERROR(ROUND({formula[1:]},{decimals}),{formula[1:]})"
+
+    def _rewritten(self, formula: str, at: CellRef) -> str:
+        plain = spell_positions(formula, at, self.book)
+        if "[" not in plain and (self._moving is None or not self._moving.search(plain)):
+            return plain
+        return "=" + "".join(self._words(plain[1:], at, pinned=False))
+
+    def pin(self, cell: Cell) -> str:
+        """Return a cell's formula for another sheet, at the same address."""
+        at = cell.ref
+        plain = spell_positions((cell.formula or "=")[1:], at, self.book)
+        text = _ANCHOR.sub(lambda match: self._spill(match[1], at) or match[0], plain)
+        return self._displayed("=" + "".join(self._words(text, at, pinned=True)), cell)
 
     def name(self, name: DefinedName) -> str:
         """Return the formula of a defined name for the normalised copy."""

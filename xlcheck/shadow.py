@@ -26,7 +26,7 @@ IN_PLACE = re.compile(r"\bINDIRECT\(", re.IGNORECASE)
 
 _SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
 _KEPT = "Kept_values_"
-_UNKNOWN = Formula("=UNKNOWN_VALUE()")
+UNKNOWN = Formula("=UNKNOWN_VALUE()")
 """Stands where no value is known, so that what reads it is unsolved and not wrong."""
 
 
@@ -75,11 +75,10 @@ class Shadow:
         needed = self._needed(cells, values)
         for ref in needed:
             value = values.get(ref)
-            sheets[ref.sheet][ref.row, ref.column] = _UNKNOWN if isinstance(value, Unsolved) else value
+            sheets[ref.sheet][ref.row, ref.column] = UNKNOWN if isinstance(value, Unsolved) else value
         self._keep_subtotals(sheets, needed)
         for cell in cells:
-            text = cell.formula or ""
-            pinned = self.rewriter.pin(text, cell.ref) if moved else self.rewriter.rewrite(text, cell.ref)
+            pinned = self.rewriter.pin(cell) if moved else self.rewriter.rewrite(cell)
             target = sheets.setdefault(titles[cell.ref.sheet], {})
             if not moved and cell.array:
                 for ref in cell.array.cells():

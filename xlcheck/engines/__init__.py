@@ -31,6 +31,10 @@ class Unsolved(Frozen):
     """One sentence: the function, the loop's cells, the link, the engine's own words."""
 
 
+BLOCKED = "it depends on a cell that could not be calculated"
+"""How the detail begins of a cell that is unsolved only because one that it reads is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """What TODAY() and NOW() return, as Excel serial numbers; None leaves their cones unsolved."""
@@ -56,8 +60,15 @@ class Session(Protocol):
 class Engine(Protocol):
     """Opens a normalised .xlsx package."""
 
-    name: str
-    version: str
+    @property
+    def name(self) -> str:
+        """The name of the engine, a key of `ENGINES`."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The version of its package."""
+        ...
 
     def open(self, package: bytes, clock: Clock) -> Session:
         """Load the package; EngineError if the engine cannot."""

@@ -11,7 +11,7 @@ from typing import Any
 import cellrune
 
 from xlcheck.cells import CellError, CellRef, RangeRef, Scalar, column_letters, parse_a1
-from xlcheck.engines import Clock, Unsolved, UnsolvedKind, is_panic
+from xlcheck.engines import BLOCKED, Clock, Unsolved, UnsolvedKind, is_panic
 from xlcheck.errors import EngineError
 
 ISSUES: Mapping[str, UnsolvedKind] = {
@@ -28,9 +28,6 @@ ISSUES: Mapping[str, UnsolvedKind] = {
     "calculation.blocked_by_upstream": "engine_failure",
 }
 """Every issue code that the engine puts on a cell, and what it means here."""
-
-BLOCKED = "calculation.blocked_by_upstream"
-"""Start of the detail of a cell that is unsolved only because one that it reads is."""
 
 _READ_LIMITS = {
     "max_archive_bytes": 2 << 30,
@@ -63,8 +60,9 @@ def scalar(value: Mapping[str, Any]) -> Scalar | Unsolved:
 
 def issue(code: str, detail: str | None, message: str) -> Unsolved:
     """Translate an issue code; an unknown one is an engine failure."""
-    kind = ISSUES.get(code, "engine_failure")
-    return Unsolved(kind=kind, detail=f"{code}: {detail or message}")
+    if code == "calculation.blocked_by_upstream":
+        return Unsolved(kind="engine_failure", detail=f"{BLOCKED} ({message})")
+    return Unsolved(kind=ISSUES.get(code, "engine_failure"), detail=f"{code}: {detail or message}")
 
 
 class CellruneSession:

@@ -97,9 +97,11 @@ class FormualizerSession:
             except Exception as error:  # noqa: BLE001 - whatever it refuses is one cell that it cannot judge
                 refused[ref] = Unsolved(kind="unsupported_function", detail=f"formualizer: {error}")
                 workbook.set_value(ref.sheet, ref.row, ref.column, None)
+        self._evaluated = False
         if len(formulas) > _FEW:
             with contextlib.suppress(formualizer.ExcelEvaluationError):
                 workbook.evaluate_all()
+                self._evaluated = True
         return workbook, refused
 
     def _value(self, workbook: Any, ref: CellRef) -> Scalar | Unsolved:  # noqa: ANN401
@@ -107,7 +109,7 @@ class FormualizerSession:
         if self._clock.now is None and formula is not None and _VOLATILE.search(formula):
             return Unsolved(kind="clock", detail="formualizer: no date is pinned for TODAY and NOW")
         try:
-            if formula is not None and len(self._formulas) <= _FEW:
+            if formula is not None and not self._evaluated:
                 return scalar(workbook.evaluate_cell(ref.sheet, ref.row, ref.column))
             return scalar(workbook.get_value(ref.sheet, ref.row, ref.column))
         except formualizer.ExcelEvaluationError as error:

@@ -1,0 +1,67 @@
+"""Excel's what-if tables, worked out by what-if: each cell is the table's formula with its inputs replaced."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from xlcheck.cells import CellRef, Scalar
+from xlcheck.engines import Unsolved
+from xlcheck.workbook import DataTable
+
+Evaluate = Callable[[Mapping[CellRef, Scalar], Sequence[CellRef]], Mapping[CellRef, Scalar | Unsolved]]
+"""Takes changed cells and outputs, as a what-if does."""
+
+
+def head_of(table: DataTable, place: CellRef) -> CellRef:
+    """Return the cell of the formula that a table cell evaluates.
+
+    With two inputs it stands in the corner; with one, above the column of values (column input) or left of the
+    row (row input).
+    """
+    top, left = table.range.first_row, table.range.first_column
+    if table.row_input and table.column_input:
+        return CellRef(place.sheet, top - 1, left - 1)
+    if table.row_input:
+        return CellRef(place.sheet, place.row, left - 1)
+    return CellRef(place.sheet, top - 1, place.column)
+
+
+def axes(table: DataTable) -> set[CellRef]:
+    """Return the cells whose values are put into the inputs."""
+    area, found = table.range, set()
+    if table.row_input:
+        columns = range(area.first_column, area.last_column + 1)
+        found |= {CellRef(area.sheet, area.first_row - 1, column) for column in columns}
+    if table.column_input:
+        found |= {CellRef(area.sheet, row, area.first_column - 1) for row in range(area.first_row, area.last_row + 1)}
+    return found
+
+
+def table_values(table: DataTable, evaluate: Evaluate) -> dict[CellRef, Scalar | Unsolved]:
+    """Return the value of every cell that the table fills."""
+    given = evaluate({}, sorted(axes(table)))
+    outputs: dict[tuple[Scalar | Unsolved, ...], list[CellRef]] = defaultdict(list)
+    inputs = [ref for ref in (table.row_input, table.column_input) if ref is not None]
+    for place in table.range.cells():
+        outputs[tuple(given[axis] for axis in _axes_of(table, place))].append(place)
+    found: dict[CellRef, Scalar | Unsolved] = {}
+    for values, places in outputs.items():
+        unknown = next((value for value in values if isinstance(value, Unsolved)), None)
+        if unknown is not None or not inputs:
+            lost = unknown or Unsolved(kind="unsupported_function", detail="the data table names no input cell")
+            found.update(dict.fromkeys(places, lost))
+            continue
+        changes = {ref: value for ref, value in zip(inputs, values, strict=True) if not isinstance(value, Unsolved)}
+        heads = {place: head_of(table, place) for place in places}
+        answers = evaluate(changes, sorted(set(heads.values())))
+        found.update({place: answers[head] for place, head in heads.items()})
+    return found
+
+
+def _axes_of(table: DataTable, place: CellRef) -> Iterator[CellRef]:
+    """Yield the axis cells of a table cell, in the order row input, column input."""
+    if table.row_input:
+        yield CellRef(place.sheet, table.range.first_row - 1, place.column)
+    if table.column_input:
+        yield CellRef(place.sheet, place.row, table.range.first_column - 1)

@@ -1,0 +1,75 @@
+"""Cells that the primary engine cannot calculate, or calculates in doubt, asked of the other engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlcheck.agreement import agree, tolerance_of
+from xlcheck.cells import CellError, CellRef, Scalar
+from xlcheck.engines import BLOCKED, Engine, Unsolved
+from xlcheck.shadow import Shadow
+from xlcheck.workbook import Cell
+
+Values = Mapping[CellRef, Scalar | Unsolved]
+
+_ASKED = frozenset({"unsupported_function", "engine_failure"})
+_TRUSTED_ERRORS = frozenset({"#DIV/0!", "#REF!", "#NAME?"})
+"""Errors that the primary engine gives only where Excel does too."""
+MOST = 400
+"""No more cells than this are asked of the other engines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Asks the other engines about single cells, from recomputed values of their precedents."""
+
+    shadow: Shadow
+    engines: Sequence[Engine]
+
+    def doubtful(self, values: Values) -> list[Cell]:
+        """Return the cells to ask about: unsupported ones, and errors that nothing which they read explains."""
+        return list(self._doubtful(values))[:MOST]
+
+    def _doubtful(self, values: Values) -> Iterator[Cell]:
+        for cell in self.shadow.book.formula_cells():
+            value = values.get(cell.ref)
+            if cell.array is not None and cell.array.size > 1:
+                continue
+            if isinstance(value, Unsolved):
+                if value.kind in _ASKED and BLOCKED not in value.detail:
+                    yield cell
+            elif (
+                isinstance(value, CellError)
+                and value.error not in _TRUSTED_ERRORS
+                and not self._explained(cell, values)
+            ):
+                yield cell
+
+    def _explained(self, cell: Cell, values: Values) -> bool:
+        return any(isinstance(values.get(ref), CellError) for ref in self.shadow.graph.precedents(cell.ref))
+
+    def answers(self, cells: Sequence[Cell], values: Values) -> dict[CellRef, Scalar | Unsolved]:
+        """Return what replaces the primary engine's word on each cell.
+
+        An unsupported cell takes what the others say if they do not contradict each other. An error stands unless
+        both others agree on a value; if only one of them has a value, nothing is known.
+        """
+        said = [self.shadow.ask(engine, cells, values) for engine in self.engines]
+        return {cell.ref: _weigh(cell, values.get(cell.ref), [answer[cell.ref] for answer in said]) for cell in cells}
+
+
+def _weigh(cell: Cell, primary: Scalar | Unsolved, others: Sequence[Scalar | Unsolved]) -> Scalar | Unsolved:
+    votes = [vote for vote in others if vote is not None and not isinstance(vote, Unsolved)]
+    if not votes:
+        return primary
+    relative = tolerance_of(cell.formula or "")
+    united = all(agree(votes[0], vote, relative) for vote in votes[1:])
+    if isinstance(primary, Unsolved):
+        return votes[0] if united and not isinstance(votes[0], CellError) else primary
+    if any(vote == primary for vote in votes):
+        return primary
+    if united and len(votes) == len(others):
+        return votes[0]
+    told = ", ".join(str(vote) for vote in votes)
+    return Unsolved(kind="engines_disagree", detail=f"{cell.ref}: one engine says {primary}, another {told}")
