@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.errors import RubricError
@@ -210,3 +213,36 @@ def test_the_exported_schema_is_the_committed_one() -> None:
     committed = bundled("rubrics", "schema.json")
     assert committed is not None
     assert committed.read_text(encoding="utf-8") == rubric_schema()
+
+
+PIECES = st.sampled_from(
+    [
+        "",
+        '"',
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ": ",
+        "- ",
+        "~",
+        "&a",
+        "*a",
+        "!!int ",
+        "? ",
+        "|",
+        "\t",
+        "\n",
+        "\x00",
+        "1e999",
+        "0x10",
+        "é",
+    ]
+)
+
+
+@given(start=st.integers(0, len(GOOD)), length=st.integers(0, 30), piece=PIECES)
+def test_a_damaged_rubric_is_read_or_refused_never_a_traceback(start: int, length: int, piece: str) -> None:
+    with contextlib.suppress(RubricError):
+        parse_rubric(GOOD[:start] + piece + GOOD[start + length :], "r.yaml", CHECKS)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xlcheck.errors import VerdictError
 from xlcheck.rubric import parse_rubric
@@ -101,6 +104,8 @@ BAD = {
     "a quote found by the judge": (_swap('"where": "memo.md"', '"found": "exact"'), 2, "unknown key 'found'"),
     "absent and quoted": (_swap(J01, J01.replace("pass", "fail") + ', "absent": true'), 2, "yet it quotes"),
     "absent and full marks": (_swap('"grade": 3', '"grade": 4, "absent": true'), 4, "full marks"),
+    "absent in words": (_swap(J01, J01.replace("pass", "fail") + ', "absent": "yes"'), 2, 'absent is "yes"'),
+    "a number of 5,000 digits": (_swap('"grade": 3', '"grade": ' + "3" * 5000), 1, "digits"),
     "a reason that is a number": (_swap('"see memo"', "3"), 2, "reason is 3"),
 }
 
@@ -141,3 +146,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(VerdictError, match="no UTF-8 text"):
         load_verdicts(tmp_path / "binary.json", RUBRIC)
+
+
+PIECES = st.sampled_from(
+    ["", '"', "{", "}", "[", "]", ",", ":", "null", "true", "-1", "1e999", "\\u", "J01", "\n", "\x00", "é"]
+)
+
+
+@given(start=st.integers(0, len(GOOD)), length=st.integers(0, 30), piece=PIECES, lines=st.booleans())
+def test_a_damaged_file_is_read_or_refused_never_a_traceback(start: int, length: int, piece: str, lines: bool) -> None:
+    text = GOOD[:start] + piece + GOOD[start + length :]
+    with contextlib.suppress(VerdictError):
+        parse_verdicts(text, RUBRIC, lines=lines)

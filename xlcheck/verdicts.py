@@ -143,6 +143,8 @@ def _one_decision(raw: Mapping[str, object], wants: _Wanted, where: str) -> None
     for key in ("verdict", "grade", "triggered"):
         if key != wants.key and raw.get(key) is not None:
             raise VerdictError(f"{where}: found the key {key!r}, but it is {wants.kind} and takes {wants.key!r}")
+    if not isinstance(raw.get("absent", False), bool):
+        raise VerdictError(f"{where}: absent is {json.dumps(raw['absent'])[:40]}; write true or false")
     value = raw.get(wants.key)
     if value is None:
         raise VerdictError(
@@ -205,7 +207,7 @@ def _parse(text: str, where: str, line: int | None = None) -> object:
         return json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_refuse_constant)
     except json.JSONDecodeError as problem:
         raise VerdictError(f"{where}:{line or problem.lineno}: this is not JSON: {problem.msg}") from None
-    except (_DoubledKeyError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # doubled keys, and numbers of thousands of digits
         raise VerdictError(f"{where}:{line or 1}: {str(problem) or 'nested too deeply'}") from None
 
 
