@@ -106,6 +106,7 @@ BAD = {
     "absent and full marks": (_swap('"grade": 3', '"grade": 4, "absent": true'), 4, "full marks"),
     "absent in words": (_swap(J01, J01.replace("pass", "fail") + ', "absent": "yes"'), 2, 'absent is "yes"'),
     "a number of 5,000 digits": (_swap('"grade": 3', '"grade": ' + "3" * 5000), 1, "digits"),
+    "half a character": (_swap("see memo", "see \\ud83d memo"), 1, "half a character"),
     "a reason that is a number": (_swap('"see memo"', "3"), 2, "reason is 3"),
 }
 

@@ -204,11 +204,15 @@ def _refuse_constant(name: str) -> object:
 
 def _parse(text: str, where: str, line: int | None = None) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_refuse_constant)
+        value: object = json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair could never be written out again
     except json.JSONDecodeError as problem:
         raise VerdictError(f"{where}:{line or problem.lineno}: this is not JSON: {problem.msg}") from None
+    except UnicodeEncodeError:
+        raise VerdictError(f"{where}:{line or 1}: an escape such as \\ud800 stands for half a character only") from None
     except (ValueError, RecursionError) as problem:  # doubled keys, and numbers of thousands of digits
         raise VerdictError(f"{where}:{line or 1}: {str(problem) or 'nested too deeply'}") from None
+    return value
 
 
 def _read_lines(text: str, source: str) -> list[_Entry]:
