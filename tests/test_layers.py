@@ -28,6 +28,7 @@ ROWS = {
     "graph": 3,
     "influence": 3,
     "roles": 4,
+    "binding": 4,
     "evidence": 4,
     "dcf": 4,
     "checking": 5,

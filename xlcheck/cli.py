@@ -135,7 +135,8 @@ def _audit(args: argparse.Namespace) -> int:
 
 
 def _roles(args: argparse.Namespace) -> int:
-    from xlcheck.pipeline import load_binding, one_workbook, study
+    from xlcheck.binding import load_binding
+    from xlcheck.pipeline import one_workbook, study
     from xlcheck.report.json import roles_json
     from xlcheck.report.listing import binding_text, roles_text
     from xlcheck.report.writing import write_new

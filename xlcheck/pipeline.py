@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
 import xlcheck.checks  # noqa: F401 - declares the checks
-from xlcheck.cells import CellRef, RangeRef
+from xlcheck.binding import Binding, load_binding
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.errors import SubmissionError, UsageError
-from xlcheck.graph import build_graph
+from xlcheck.graph import Graph, build_graph
 from xlcheck.intake import find_workbook
 from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
 from xlcheck.roles import Roles
+from xlcheck.roles.locate import locate as locate_roles
 from xlcheck.rubric import Rubric, fingerprint, load_rubric, requests
 from xlcheck.scoring.card import ScoreCard
 from xlcheck.scoring.model import empty_card, score, ungradable_card
 from xlcheck.verdicts import load_verdicts
 from xlcheck.workbook import Book, load
 
-Binding = Mapping[str, CellRef | RangeRef]
 FilePath = Path | str
 
 
@@ -36,7 +35,7 @@ def grade(
     report with the status ``ungradable``, an empty one 0 points. Raises UsageError for a path that does not exist
     and for rubric, verdict and binding files that are not valid.
     """
-    rules = _temporary_rules(rubric)
+    rules = load_rubric(rubric, CHECKS)
     if rules.mode != "financial_model":
         raise UsageError(f"{rules.id} has the mode {rules.mode}; grade takes rubrics of the mode financial_model")
     rulings = load_verdicts(verdicts, rules) if verdicts is not None else ()
@@ -60,7 +59,7 @@ def audit(workbook: FilePath, rubric: FilePath = "generic-dcf", *, binding: File
 
     Raises SubmissionError where the workbook cannot be opened, UsageError for a path, rubric or binding that is none.
     """
-    rules = _temporary_rules(rubric)
+    rules = load_rubric(rubric, CHECKS)
     paper = study(one_workbook(workbook), _binding(rules, binding), rules.valuation_date)
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
@@ -72,12 +71,16 @@ def study(workbook: FilePath, binding: Binding | None = None, valuation_date: da
     book = load(workbook)
     recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
     graph = build_graph(book)
-    return Workpaper(book, recalc, graph, locate_roles(book, recalc, graph, binding))
+    return Workpaper(book, recalc, graph, _located(book, recalc, graph, binding))
 
 
 def locate(book: Book, recalc: Recalc, binding: FilePath | None = None) -> Roles:
     """Find the cells that the valuation hangs on; `binding` is a YAML file of ``role: cell``, the grader's word."""
-    return locate_roles(book, recalc, build_graph(book), load_binding(binding) if binding is not None else None)
+    return _located(book, recalc, build_graph(book), load_binding(binding) if binding is not None else None)
+
+
+def _located(book: Book, recalc: Recalc, graph: Graph, binding: Binding | None) -> Roles:
+    return locate_roles(book, recalc, graph, {role: str(place) for role, place in (binding or {}).items()})
 
 
 def one_workbook(path: FilePath) -> Path:
@@ -114,26 +117,3 @@ def _report(rules: Rubric, paper: Workpaper | None, results: tuple[CheckResult, 
         results=results,
         score_card=card,
     )
-
-
-def _temporary_rules(rubric: FilePath) -> Rubric:
-    from xlcheck.errors import RubricError
-
-    try:
-        return load_rubric(rubric, CHECKS)
-    except RubricError:
-        return load_rubric(rubric)  # until every check exists
-
-
-def locate_roles(book, recalc, graph, binding):  # type: ignore
-    try:
-        from xlcheck.roles.locate import locate as found
-    except ModuleNotFoundError:
-        return Roles(scalars={}, series={}, ambiguous={})
-    return found(book, recalc, graph, binding)
-
-
-def load_binding(path):  # type: ignore
-    from xlcheck.roles.binding import load_binding as real
-
-    return real(path)
