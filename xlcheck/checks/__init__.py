@@ -3,6 +3,12 @@
 import xlcheck.checks.bridge
 import xlcheck.checks.bridge_shares
 import xlcheck.checks.discount
+import xlcheck.checks.fatal
+import xlcheck.checks.fatal_units
+import xlcheck.checks.flow
+import xlcheck.checks.flow_lines
+import xlcheck.checks.flow_working_capital
+import xlcheck.checks.metric
 import xlcheck.checks.recompute
 import xlcheck.checks.recompute_checks
 import xlcheck.checks.recompute_hardcodes
@@ -12,6 +18,7 @@ import xlcheck.checks.recompute_ranges
 import xlcheck.checks.recompute_rows
 import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
+import xlcheck.checks.response
 import xlcheck.checks.terminal
 import xlcheck.checks.terminal_discounting
 import xlcheck.checks.terminal_growth
