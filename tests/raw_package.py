@@ -23,9 +23,7 @@ def rels(*lines: tuple[str, str, str], strict: bool = False) -> str:
 
 
 def sheet_xml(rows: str, *, before: str = "", after: str = "", namespace: str = MAIN) -> str:
-    return (
-        f'<worksheet xmlns="{namespace}" xmlns:r="{REL}">{before}<sheetData>{rows}</sheetData>{after}</worksheet>'
-    )
+    return f'<worksheet xmlns="{namespace}" xmlns:r="{REL}">{before}<sheetData>{rows}</sheetData>{after}</worksheet>'
 
 
 def workbook_xml(sheets: str, *, before: str = "", after: str = "", namespace: str = MAIN) -> str:

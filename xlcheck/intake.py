@@ -43,10 +43,16 @@ class Limits:
     """Unpacked over packed size of one part, looked at above `ratio_above_bytes` only."""
     ratio_above_bytes: int = 10_000_000
     """Unpacked size up to which any ratio is fine."""
-    elements: int = 60_000_000
+    elements: int = 16_000_000
     """XML tags (opening and closing) of one part."""
-    cells: int = 8_000_000
+    cells: int = 2_000_000
     """Non-blank cells of the workbook."""
+    string_characters: int = 100_000_000
+    """Characters of all shared strings."""
+    formula_characters: int = 200_000_000
+    """Characters of all formulas, shared ones written out."""
+    formula_length: int = 32_768
+    """Characters of one formula (Excel itself stops at 8,192)."""
     merges: int = 100_000
     """Merged ranges of one sheet that are kept (Excel itself slows down long before)."""
 
@@ -69,6 +75,11 @@ class Package:
         """Return the bytes of a part, or None where there is none of that name."""
         entry = self.entries.get(_folded(name))
         return None if entry is None else b"".join(_inflate(self, entry))
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """Yield the bytes of a part bit by bit, so that a large part never stands in memory whole."""
+        entry = self.entries.get(_folded(name))
+        return iter(()) if entry is None else _inflate(self, entry)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and _folded(name) in self.entries

@@ -31,7 +31,7 @@ def read_book(package: Package) -> Book:
     calc = _calc(root)
     strings = shared_strings(package, _first(rels, "sharedStrings"))
     styles = cell_styles(package, _first(rels, "styles"))
-    budget = Budget(package.limits.cells)
+    budget = Budget(package.limits.cells, package.limits.formula_characters)
     order: list[str] = []
     sheets: list[Sheet] = []
     tables: list[Table] = []
@@ -78,7 +78,7 @@ def _sheet_part(package: Package, rel: Relationship | None, name: str) -> str:
 
 
 def _sheet(package: Package, part: str, element: Element, context: SheetContext) -> Sheet:
-    content = read_sheet(package.part(part) or b"", context)
+    content = read_sheet(package.chunks(part), context)
     state: SheetState = "visible"
     for known in get_args(SheetState):
         if element.get("state") == known:

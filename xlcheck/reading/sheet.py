@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -14,7 +14,7 @@ from xlcheck.intake import Limits
 from xlcheck.reading.styles import PLAIN, Style
 from xlcheck.reading.text import unescaped
 from xlcheck.reading.tokens import Pieces, moved, pieces
-from xlcheck.reading.xml import local, stream, truth, whole_number
+from xlcheck.reading.xml import MAX_DEPTH, local, stream, truth, whole_number
 from xlcheck.workbook import Cell, DataTable
 
 _CAPTURED = frozenset({"v", "f", "t"})
@@ -22,9 +22,10 @@ _CAPTURED = frozenset({"v", "f", "t"})
 
 @dataclass(slots=True)
 class Budget:
-    """Cells of the workbook that may still be read."""
+    """What of the workbook may still be read."""
 
     cells: int
+    formula_characters: int
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class SheetContent:
     merged: list[RangeRef] = field(default_factory=list)
 
 
-def read_sheet(data: bytes, context: SheetContext) -> SheetContent:
+def read_sheet(data: Iterable[bytes], context: SheetContext) -> SheetContent:
     """Read a worksheet part; SubmissionError names file, sheet and cell of what cannot be read."""
     reader = _Reader(context)
     stream(data, f"{context.file_name}: sheet {context.sheet}", reader.start, reader.end, reader.text)
@@ -62,8 +63,8 @@ class _Reader:
     """The state between the events of one part."""
 
     __slots__ = (
-        "_attributes", "_capture", "_column", "_context", "_formula", "_formula_attributes", "_in_cell", "_inline",
-        "_orphans", "_phonetic", "_pieces", "_row", "_shared", "_tags", "_value", "content",
+        "_attributes", "_capture", "_column", "_context", "_depth", "_formula", "_formula_attributes", "_in_cell",
+        "_inline", "_orphans", "_phonetic", "_pieces", "_row", "_shared", "_tags", "_value", "content",
     )  # fmt: skip
 
     def __init__(self, context: SheetContext) -> None:
@@ -71,6 +72,7 @@ class _Reader:
         self.content = SheetContent()
         self._tags: dict[str, str] = {}
         self._row = self._column = 0
+        self._depth = 0
         self._in_cell = False
         self._attributes: dict[str, str] = {}
         self._capture = False
@@ -85,6 +87,9 @@ class _Reader:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = self._tags.get(name) or self._tag(name)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._refuse("its XML nests elements deeper than any workbook needs")
         if self._in_cell:
             if tag in _CAPTURED:
                 self._capture = not self._phonetic
@@ -108,6 +113,7 @@ class _Reader:
             self._pieces.append(data)
 
     def end(self, name: str) -> None:
+        self._depth -= 1
         if not self._in_cell:
             return
         tag = self._tags.get(name) or self._tag(name)
@@ -157,7 +163,7 @@ class _Reader:
 
     def _range(self, text: str) -> RangeRef:
         try:
-            return RangeRef.parse(f"{self._context.sheet}!{text}")
+            return RangeRef.parse("-!" + text.replace("!", "?"))._replace(sheet=self._context.sheet)
         except ValueError:
             raise self._refuse(f"{text!r} is no range of the grid A1:XFD{MAX_ROW}") from None
 
@@ -184,6 +190,7 @@ class _Reader:
         formula, array, table = None, None, None
         if formula_attributes is not None:
             formula, array, table = self._read_formula(ref, formula_attributes)
+            self._spend(ref, len(formula or ""))
         if formula is None and table is None and stored is None:
             return
         if place in self.content.cells:
@@ -205,6 +212,17 @@ class _Reader:
             "vm" in attributes,
             style.white,
         )
+
+    def _spend(self, ref: CellRef, characters: int) -> None:
+        limits, budget = self._context.limits, self._context.budget
+        if characters > limits.formula_length:
+            raise self._refuse(
+                f"the formula of cell {ref.address} has {characters:,} characters; "
+                f"at most {limits.formula_length:,} are accepted"
+            )
+        budget.formula_characters -= characters
+        if budget.formula_characters < 0:
+            raise self._refuse(f"the formulas have more than {limits.formula_characters:,} characters")
 
     def _style(self, index: str) -> Style:
         number = whole_number(index, -1)
@@ -240,6 +258,7 @@ class _Reader:
                 raise self._refuse(f"cell {cell.ref.address} shares a formula ({key}) that no cell holds")
             first_row, first_column, master = self._shared[key]
             formula = moved(master, row - first_row, column - first_column)
+            self._spend(cell.ref, len(formula))
             self.content.cells[row, column] = Cell(
                 cell.ref, formula, cell.stored, cell.number_format, None, cell.dynamic, None, cell.rich, cell.white
             )

@@ -7,10 +7,9 @@ import re
 from xlcheck.errors import SubmissionError
 from xlcheck.intake import Package
 from xlcheck.reading.parts import where
-from xlcheck.reading.xml import local, stream
+from xlcheck.reading.xml import MAX_DEPTH, local, stream
 
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-MAX_STRINGS = 5_000_000
 
 
 def unescaped(text: str) -> str:
@@ -20,25 +19,29 @@ def unescaped(text: str) -> str:
 
 def shared_strings(package: Package, part: str | None) -> list[str]:
     """Return the shared strings in order; an empty list where the part is missing."""
-    data = package.part(part) if part else None
-    if data is None or part is None:
+    if part is None or part not in package:
         return []
     strings: list[str] = []
     pieces: list[str] = []
-    phonetic = 0
+    budget = package.limits.string_characters
+    depth = phonetic = 0
     inside = False
 
     def start(name: str, _: dict[str, str]) -> None:
-        nonlocal phonetic, inside
+        nonlocal depth, phonetic, inside
         tag = local(name)
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise SubmissionError(f"{where(package, part)} nests elements deeper than any workbook needs")
         if tag == "t":
             inside = not phonetic
         elif tag == "rPh":
             phonetic += 1
 
     def end(name: str) -> None:
-        nonlocal phonetic, inside
+        nonlocal depth, phonetic, inside
         tag = local(name)
+        depth -= 1
         if tag == "t":
             inside = False
         elif tag == "rPh":
@@ -46,12 +49,15 @@ def shared_strings(package: Package, part: str | None) -> list[str]:
         elif tag == "si":
             strings.append(unescaped("".join(pieces)))
             pieces.clear()
-            if len(strings) > MAX_STRINGS:
-                raise SubmissionError(f"{where(package, part)} has more than {MAX_STRINGS:,} strings")
 
     def text(data: str) -> None:
+        nonlocal budget
         if inside:
             pieces.append(data)
+            budget -= len(data)
+            if budget < 0:
+                limit = package.limits.string_characters
+                raise SubmissionError(f"{where(package, part)} holds more than {limit:,} characters of text")
 
-    stream(data, where(package, part), start, end, text)
+    stream(package.chunks(part), where(package, part), start, end, text)
     return strings

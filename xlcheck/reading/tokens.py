@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from xlcheck.cells import MAX_COLUMN, MAX_ROW, column_letters, column_number
 
-_SHEET = r"(?:'(?:[^']|'')*+'|(?:\[[^\[\]]{1,255}\])?[\w.]{1,255}(?::[\w.]{1,255})?|\[[0-9]{1,5}\])!"
+_QUOTED = r"'(?:[^']|'')*+'"
+_SHEET = rf"(?:{_QUOTED}|(?:\[[^\[\]]{{1,255}}\])?[\w.]{{1,255}}(?::[\w.]{{1,255}})?|\[[0-9]{{1,5}}\])!"
 _CELL = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
-_BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\](?![\w.!])"
+_ITEM = r"\[(?:[^\[\]']|'.)*+\]"
+_BRACKETS = rf"\[(?:[^\[\]']|'.|{_ITEM})*+\](?![\w.!])"
 _CODES = (
     "REF! DIV/0! N/A NAME\\? NULL! NUM! VALUE! SPILL! CALC! FIELD! BLOCKED! CONNECT! BUSY! UNKNOWN! EXTERNAL! PYTHON!"
 )
@@ -27,17 +29,19 @@ _TOKEN = re.compile(
     |(?P<close>[)}}])
     |(?P<text>"(?:[^"]|"")*+"?)
     |(?P<space>[ \t\r\n\u00a0]+)
-    |(?P<ref>(?P<sheet>{_SHEET})?(?:(?P<a>{_CELL})(?::(?P<b>{_CELL}){_END})?
-        |(?P<c1>\$?[A-Za-z]{{1,3}}):(?P<c2>\$?[A-Za-z]{{1,3}})|(?P<r1>\$?[0-9]{{1,7}}):(?P<r2>\$?[0-9]{{1,7}})){_END})
-    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w!])
-    |(?P<error>(?:{_SHEET})?{_ERRORS})
-    |(?P<function>(?:{_SHEET})?[^\W\d][\w.]*[ ]*\()
-    |(?P<table>(?:{_SHEET})?(?:[^\W\d][\w.]*)?{_BRACKETS})
-    |(?P<name>(?:{_SHEET})?[^\W\d\\][\w.?\\]*|(?:{_SHEET})?\\[\w.?\\]*)
+    |(?P<sheet>{_SHEET})?(?:
+        (?P<ref>(?:(?P<a>{_CELL})(?::(?P<b>{_CELL}){_END})?
+            |(?P<c1>\$?[A-Za-z]{{1,3}}):(?P<c2>\$?[A-Za-z]{{1,3}})|(?P<r1>\$?[0-9]{{1,7}}):(?P<r2>\$?[0-9]{{1,7}})){_END})
+        |(?P<error>{_ERRORS})
+        |(?P<function>[^\W\d][\w.]*+[ ]*\()
+        |(?P<table>(?:[^\W\d][\w.]*+)?{_BRACKETS})
+        |(?P<name>[^\W\d][\w.?\\]*+|\\[\w.?\\]*+))
+    |(?P<number>(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)(?![\w!])
     |(?P<spill>\#)
-    |(?P<other>.)""",
+    |(?P<other>[\w.]++|{_QUOTED}|'[^']*+|\[(?:[^\[\]']|'.)*+|.)""",
     re.VERBOSE | re.DOTALL,
 )
+# Each word is tried a fixed number of times and what fails is taken whole: no text takes longer than its length.
 
 
 class Area(NamedTuple):

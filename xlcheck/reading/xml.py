@@ -6,7 +6,7 @@ Tags and attributes come without their namespace, so that Transitional and Stric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
@@ -14,10 +14,12 @@ from xml.parsers import expat
 from xlcheck.errors import SubmissionError
 
 _SEPARATOR = "}"
-MAX_NODES = 3_000_000
+MAX_NODES = 600_000
 """Elements that a part read as a tree may have."""
 MAX_DEPTH = 200
 """Nesting of elements; Office stays below 30."""
+MAX_WORD = 20_000_000
+"""Bytes of one tag or comment: expat looks at an unfinished one again with each chunk it is given."""
 
 
 @dataclass(slots=True)
@@ -67,13 +69,13 @@ def whole_number(text: str, default: int = 0) -> int:
 
 
 def stream(
-    data: bytes,
+    data: Iterable[bytes],
     where: str,
     start: Callable[[str, dict[str, str]], None],
     end: Callable[[str], None],
     text: Callable[[str], None],
 ) -> None:
-    """Drive the three handlers over a part; `where` (file and part) stands in error sentences.
+    """Drive the three handlers over the chunks of a part; `where` (file and part) stands in error sentences.
 
     Raises SubmissionError for XML that is not well-formed.
     """
@@ -88,8 +90,14 @@ def stream(
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text
+    fed = 0
     try:
-        parser.Parse(data, True)
+        for chunk in data:
+            parser.Parse(chunk, False)
+            fed += len(chunk)
+            if fed - parser.CurrentByteIndex > MAX_WORD:
+                raise SubmissionError(f"{where} has a tag or comment of more than {MAX_WORD:,} bytes")
+        parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise SubmissionError(f"{where} is damaged: {error}") from None
     except (ValueError, LookupError) as error:  # an encoding that expat does not know
@@ -118,5 +126,5 @@ def tree(data: bytes, where: str, max_nodes: int = MAX_NODES) -> Element:
     def text(data: str) -> None:
         stack[-1].text += data
 
-    stream(data, where, start, end, text)
+    stream((data,), where, start, end, text)
     return root.children[0]
