@@ -27,6 +27,12 @@ def head_of(table: DataTable, place: CellRef) -> CellRef:
     return CellRef(place.sheet, top - 1, place.column)
 
 
+def sources_of(table: DataTable) -> set[CellRef]:
+    """Return the cells of the table's formulas and axes."""
+    heads = {head_of(table, place) for place in table.range.cells()}
+    return heads | axes(table)
+
+
 def axes(table: DataTable) -> set[CellRef]:
     """Return the cells whose values are put into the inputs."""
     area, found = table.range, set()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from xlcheck.cells import CellRef, RangeRef, Scalar
-from xlcheck.datatables import table_values
+from xlcheck.datatables import sources_of, table_values
 from xlcheck.engines import Clock, Engine, Session, Unsolved
 from xlcheck.graph import Graph
 from xlcheck.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
@@ -19,6 +19,7 @@ from xlcheck.normalise import followers, normalise
 from xlcheck.outside import Outside
 from xlcheck.package import Draft, Formula, write_package
 from xlcheck.reasons import explained
+from xlcheck.region import LoopRegion
 from xlcheck.rewrite import Rewriter
 from xlcheck.shadow import UNKNOWN, Shadow, Values
 from xlcheck.workbook import Book, Cell
@@ -47,6 +48,8 @@ class LiveModel:
         self._lost: dict[CellRef, Unsolved] = {}
         self._held: dict[CellRef, Scalar] = {}
         self._tables = [cell.data_table for cell in book.cells() if cell.data_table is not None]
+        self._region: LoopRegion | None = None
+        self._reached: dict[frozenset[CellRef], bool] = {}
         self._session = self._open(())
         self.values: Values = self._first_values()
 
@@ -79,11 +82,7 @@ class LiveModel:
                 break
             values = self._read()
         if self._tables:
-            for _ in range(_ROUNDS):
-                before = dict(self._held)
-                self._fill_tables()
-                if self._held == before:
-                    break
+            self._fill_all_tables()
             values = self._read()
         return explained(values, self.book, self.graph, self.loops)
 
@@ -115,14 +114,25 @@ class LiveModel:
         found = components(looped, self.graph.reads) or [[ref] for ref in looped]
         arrays = {ref for area in self._arrays for ref in area.cells()}
         torn = [tears(component, self.graph.reads, arrays) or component for component in found]
-        self._session = self._open([ref for cells in torn for ref in cells])
+        self._open_torn([ref for cells in torn for ref in cells])
         left: set[CellRef] = set()
         for component, cells in zip(found, torn, strict=True):
             if not self._settled(component, cells):
                 left.update(cells)
-        if left:
+        while left:
             self._held = {ref: value for ref, value in self._held.items() if ref not in left}
-            self._session = self._open([ref for ref in self._torn if ref not in left])
+            self._open_torn([ref for ref in self._torn if ref not in left])
+            results = self._torn_results(self._torn, self._held)
+            left = {ref for ref, value in results.items() if isinstance(value, Unsolved)}
+
+    def _open_torn(self, torn: Collection[CellRef]) -> None:
+        self._session = self._open(torn)
+        self._region = None
+        self._reached = {}
+        if torn:
+            region = LoopRegion(self._engine, self._clock, self._rewriter, self.graph, self._torn)
+            if not region.dynamic and region.look_outside(self._session.what_if(self._held, region.outside)):
+                self._region = region
 
     def _settled(self, component: Sequence[CellRef], torn: Sequence[CellRef]) -> bool:
         def step(held: Changes) -> Values:
@@ -144,6 +154,8 @@ class LiveModel:
         return state == "converged"
 
     def _torn_results(self, torn: Iterable[CellRef], state: Changes) -> dict[CellRef, Scalar | Unsolved]:
+        if self._region is not None:
+            return self._region.step(state, torn)
         places = {ref: self._torn[ref] for ref in torn}
         found = self._session.what_if(state, list(places.values()))
         return {ref: found[place] for ref, place in places.items()}
@@ -151,9 +163,15 @@ class LiveModel:
     def _loop_values(self, changes: Changes, held: Changes) -> dict[CellRef, Scalar] | None:
         """Return where the torn cells settle under the changes, starting where they are; None if they do not."""
         torn = [ref for ref in self._torn if ref not in changes]
+        base: Changes = {**held, **changes}
+        if self._region is not None:
+            outside = self._session.what_if(base, self._region.outside)
+            if not self._region.look_outside(outside):
+                return None
+            base = {ref: value for ref, value in base.items() if ref in self._region.inside}
 
         def step(moved: Changes) -> Values:
-            return self._torn_results(torn, {**held, **moved, **changes})
+            return self._torn_results(torn, {**base, **moved})
 
         return settle({ref: held.get(ref) for ref in torn}, step)
 
@@ -174,7 +192,7 @@ class LiveModel:
         self._lent.update(lent)
         self._lost.update(lost)
         self._held.update({ref: value for ref in lent if not isinstance(value := answers[ref], Unsolved)})
-        self._session = self._open(list(self._torn))
+        self._open_torn(list(self._torn))
         return True
 
     @cached_property
@@ -209,6 +227,17 @@ class LiveModel:
                 elif ref not in changes:
                     held[ref] = value
 
+    def _fill_all_tables(self) -> None:
+        """Fill the tables, and again as long as a table's own formulas or axes read what a table was filled with."""
+        sources = sorted({ref for table in self._tables for ref in sources_of(table)})
+        before = self._answer({}, sources, tables=self._held)
+        for _ in range(_ROUNDS):
+            self._fill_tables()
+            after = self._answer({}, sources, tables=self._held)
+            if after == before:
+                break
+            before = after
+
     @cached_property
     def _after_tables(self) -> frozenset[CellRef]:
         return self.graph.descendants({ref for table in self._tables for ref in table.range.cells()})
@@ -235,7 +264,7 @@ class LiveModel:
         held = dict(tables)
         for _ in range(_ROUNDS):
             before = dict(held)
-            settled = self._loop_values(changes, held) if self._torn else {}
+            settled = self._loop_values(changes, held) if self._reaches_loops(changes) else {}
             if settled is None:
                 return self._unsettled(self._session.what_if({**held, **changes}, outputs))
             held.update(settled)
@@ -244,6 +273,18 @@ class LiveModel:
             if same_end(held, before):
                 break
         return self._session.what_if({**held, **changes}, outputs)
+
+    def _reaches_loops(self, changes: Changes) -> bool:
+        """Say whether the changes, or lent cells that follow them, can move a loop."""
+        if not self._torn or not (changes or self._lent):
+            return False
+        if self._region is None or self._lent:
+            return True
+        key = frozenset(changes)
+        if key not in self._reached:
+            around = self._region.inside.union(self._region.outside)
+            self._reached[key] = not around.isdisjoint(self.graph.descendants(key))
+        return self._reached[key]
 
     def _unsettled(self, answers: Values) -> Values:
         after = self.graph.descendants(self._torn)
