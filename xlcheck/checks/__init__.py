@@ -8,6 +8,7 @@ import xlcheck.checks.fatal_units
 import xlcheck.checks.flow
 import xlcheck.checks.flow_lines
 import xlcheck.checks.flow_working_capital
+import xlcheck.checks.independent
 import xlcheck.checks.metric
 import xlcheck.checks.recompute
 import xlcheck.checks.recompute_checks

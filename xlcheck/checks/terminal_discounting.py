@@ -56,12 +56,12 @@ def discounted_once(
     if not years:
         yield Unverifiable(reason="the discount exponents of the flows are not known")
         return
-    mid = _mid_year(years, book)
+    mid = mid_year(years, book)
     for cell, weight in weighed.terminals:
         yield from _judge_discounting(cell, weight, years, mid, rate.amount, weighed, roles, recalc, graph)
 
 
-def _mid_year(years: list[float], book: Book) -> bool | None:
+def mid_year(years: list[float], book: Book) -> bool | None:
     """Say whether flows arrive mid-year: None where the exponents leave it open and no text says so."""
     kinds = {timing.mid for timing in dcf.timings(years)}
     if kinds == {True, False}:

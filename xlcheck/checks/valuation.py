@@ -126,7 +126,7 @@ def weights(roles: Roles, recalc: Recalc, graph: Graph) -> Weights | None:
     if not numbers:
         return None
     step = median(numbers)
-    scale = _money_per_output(roles, output)
+    scale = money_per_output(roles, output)
     if scale is None:
         return None
 
@@ -137,7 +137,7 @@ def weights(roles: Roles, recalc: Recalc, graph: Graph) -> Weights | None:
     return Weights(output, tuple(map(weight, flows.cells)), tuple((cell, weight(cell)) for cell in terminals))
 
 
-def _money_per_output(roles: Roles, output: CellRef) -> float | None:
+def money_per_output(roles: Roles, output: CellRef) -> float | None:
     """Return what one unit of the output is in money of the flows: the share count for a value per share."""
     value, equity, shares = roles.get("value_per_share"), roles.get("equity_value"), roles.get("shares")
     if value is None or value.cell != output:

@@ -1,0 +1,322 @@
+"""Fatal errors of units and currencies: a factor of a thousand, a conversion upside down."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks import live, valuation
+from xlcheck.checks.sheet import column_label, row_label, text_at
+from xlcheck.formula import Node, Number, Ref, factors, parse, terms
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located
+
+
+@check("fatal.unit-mix", severity="fatal")
+def unit_mix(
+    equity_value: Located | None,
+    shares: Located | None,
+    value_per_share: Located | None,
+    current_price: Located | None,
+    market_cap: Located | None,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """One quantity stands in one unit: no factor of a thousand slips in between two places.
+
+    What it holds:
+        Links from a sheet in another unit all use the same factor; price × shares is the stated market value; the value
+        per share carries the factor that the units of equity and shares call for.
+    Why it matters:
+        A balance read in 万元 with /10000 instead of /100 is a hundredth of itself, and nothing looks broken.
+    Accepted conventions:
+        Any scale with its factor in the formula; shares in units against money in millions; undeclared units.
+    Example:
+        ``=Data!D18/10000`` in a row whose other years read ``Data!C18/100``.
+    How to fix:
+        Use the same factor for every link between the two sheets.
+    Units and tolerance:
+        Powers of ten; 1e-6.
+    Source:
+        FAST Standard 3.01 (units).
+    """
+    yield from _odd_links(recalc)
+    yield from _market_value(shares, current_price, market_cap, recalc)
+    if equity_value is None or shares is None or value_per_share is None:
+        return
+    value, equity, count = value_per_share.value, equity_value.value, shares.value
+    if not value or not equity or not count or equity_value.factor == 1 or value * count / equity <= 0:
+        return
+    power = math.log10(value * count / equity)
+    if abs(power - round(power)) > 1e-6:
+        return
+    found, wanted = round(power), count_power(equity_value, shares)
+    if wanted is not None and found != wanted and abs(found - wanted) >= 3:
+        message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
+        expected = equity / count * 10.0**wanted
+        yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+
+
+def count_power(equity: Located, shares: Located) -> int | None:
+    """Return the power of ten by which equity/shares must be multiplied; None where the units do not tell it.
+
+    A count is in units for certain where, in the money's unit, it would exceed a trillion shares, or where it is a
+    large multiple of a thousand.
+    """
+    if equity.factor == 1 or shares.value is None:
+        return None
+    if shares.factor != 1:
+        return round(math.log10(equity.factor / shares.factor))
+    units = shares.value * equity.factor >= 1e12 or (shares.value >= 1e7 and shares.value % 1000 == 0)
+    return round(math.log10(equity.factor)) if units else None
+
+
+def _market_value(
+    shares: Located | None, price: Located | None, market: Located | None, recalc: Recalc
+) -> Iterator[Finding]:
+    """Find a typed market value that is price × shares times a power of a thousand."""
+    if shares is None or price is None or market is None or shares.cell is None or market.cell is None:
+        return
+    held = recalc.book.get(market.cell)
+    if held is None or held.formula is not None or not shares.value or not price.value or not market.value:
+        return
+    ratio = price.value * shares.value / market.value
+    power = math.log10(ratio) if ratio > 0 else 0.0
+    declared = math.log10(shares.factor / market.factor) if shares.factor != 1 and market.factor != 1 else 0.0
+    off = round(power + declared)
+    if off and off % 3 == 0 and abs(power + declared - off) < 0.02 and (shares.factor != 1 or market.factor == 1):
+        message = f"price × shares ({shares.cell}) is 10^{off} times the market value {market.cell}"
+        expected = shares.value / 10.0**off
+        yield Finding(message=message, cell=shares.cell, found=shares.value, expected=expected, unit="count")
+
+
+@dataclass(frozen=True)
+class _Link:
+    cell: CellRef
+    power: int
+
+
+def _odd_links(recalc: Recalc) -> Iterator[Finding]:
+    """Find links between two sheets that carry another power of ten than all their neighbours in the row."""
+    groups: dict[tuple[str, str], list[_Link]] = defaultdict(list)
+    for held in recalc.book.formula_cells():
+        text = held.formula or ""
+        if "!" in text and ("/1" in text or "*1" in text) and len(text) < 300:
+            node = parse(text, held.ref.sheet, recalc.book, held.ref)
+            scaled = _scaled_link(node, held.ref.sheet)
+            if scaled is not None:
+                groups[held.ref.sheet, scaled[0]].append(_Link(held.ref, scaled[1]))
+    for links in groups.values():
+        yield from _off_the_rule(links, recalc)
+
+
+def _scaled_link(node: Node, sheet: str) -> tuple[str, int] | None:
+    """Return the sheet that a formula reads, and the power of ten it multiplies by, if it is a scaled link."""
+    power, sources = 0, set()
+    for part, exponent in factors(node):
+        if isinstance(part, Number):
+            size = math.log10(abs(part.value)) if part.value else 0.5
+            if abs(size - round(size)) > 1e-9:
+                return None
+            power += exponent * round(size)
+            continue
+        refs = [term for _, term in terms(part)]
+        if exponent != 1 or not all(isinstance(ref, Ref) for ref in refs):
+            return None
+        sources |= {ref.cell.sheet for ref in refs if isinstance(ref, Ref)}
+    if len(sources) != 1 or sheet in sources or power == 0:
+        return None
+    return sources.pop(), power
+
+
+def _off_the_rule(links: list[_Link], recalc: Recalc) -> Iterator[Finding]:
+    counts = Counter(link.power for link in links)
+    rule, most = counts.most_common(1)[0]
+    if len(counts) == 1 or most < 5 or most < 0.85 * len(links):
+        return
+    for link in links:
+        mates = [other for other in links if other.cell.row == link.cell.row and other.cell != link.cell]
+        if link.power != rule and mates and all(other.power == rule for other in mates):
+            value = recalc.number(link.cell)
+            expected = None if value is None else value * 10.0 ** (rule - link.power)
+            message = f"{link.cell} links with a factor of 10^{link.power}, the other years of the row with 10^{rule}"
+            yield Finding(message=message, cell=link.cell, found=value, expected=expected, unit="money")
+
+
+_CODES = {"RMB": "CNY", "人民币": "CNY", "港元": "HKD", "港币": "HKD", "美元": "USD", "欧元": "EUR", "日元": "JPY"}
+_CODE = r"([A-Z]{3}|人民币|港元|港币|美元|欧元|日元)"
+_PER = re.compile(_CODE + r"\s*(?:per|for|pro|je)\s*(?:1\s*|one\s+)?" + _CODE)
+_EACH = re.compile(r"(?:1|每)\s*" + _CODE + r"\s*(?:=|兑|等于|in)\s*[0-9.]*\s*" + _CODE)
+_ISO = re.compile(r"(?<![A-Z])(CNY|RMB|HKD|USD|EUR|GBP|JPY|INR|CHF|AUD|CAD|SGD|TWD|KRW|SEK|NOK|DKK)(?![A-Z])")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """An exchange rate as its label states it: so many `quoted` for one `base`."""
+
+    cell: CellRef
+    quoted: str
+    base: str
+
+
+def quotes(recalc: Recalc) -> list[Quote]:
+    """Return the cells that hold an exchange rate whose direction is stated ("HKD per CNY")."""
+    found = []
+    for held in recalc.book.cells():
+        rate = recalc.number(held.ref)
+        if rate is None or rate <= 0 or rate == 1:
+            continue
+        text = f"{row_label(recalc, held.ref)} {text_at(recalc, held.ref.offset(0, 1))}"
+        pair = quoted_pair(text) if "per" in text or "每" in text or "兑" in text or "pro" in text else None
+        if pair is not None:
+            found.append(Quote(held.ref, *pair))
+    return found
+
+
+def quoted_pair(text: str) -> tuple[str, str] | None:
+    """Return (quoted, base) of a text such as ``HKD per 1 RMB``; None where no direction is stated."""
+    per, each = _PER.search(text), _EACH.search(text)
+    if per is not None:
+        return _iso(per[1]), _iso(per[2])
+    return (_iso(each[2]), _iso(each[1])) if each is not None else None
+
+
+def _iso(code: str) -> str:
+    return _CODES.get(code, code)
+
+
+def currency_of(located: Located | None, recalc: Recalc) -> str | None:
+    """Return the declared currency of a role, else the code in its label or the unit beside it."""
+    if located is None or located.cell is None:
+        return None
+    text = f"{row_label(recalc, located.cell)} {text_at(recalc, located.cell.offset(0, 1))}"
+    match = _ISO.search(text)
+    if match is not None:
+        return _iso(match[1])
+    return located.currency
+
+
+@check("fatal.currency-mix", severity="fatal")
+def currency_mix(
+    value_per_share: Located | None,
+    current_price: Located | None,
+    upside: Located | None,
+    enterprise_value: Located | None,
+    equity_value: Located | None,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Value and price are compared in one currency, converted once and the right way round.
+
+    What it holds:
+        An exchange rate stated as X per Y multiplies amounts in Y; flows in one currency and a price in another are
+        converted exactly once before they are compared.
+    Why it matters:
+        Dividing by 1.09 HKD per CNY instead of multiplying understates the value by a sixth.
+    Accepted conventions:
+        A price in another currency with a stated rate; a price converted back; rates whose direction is not stated
+        (open); ADS ratios.
+    Example:
+        ``=C30/C31`` with C31 = 1.0905 HKD per RMB turns RMB 9.28 into 8.51 instead of 10.12.
+    How to fix:
+        Multiply by a rate quoted as target currency per source currency.
+    Units and tolerance:
+        Elasticity of the result to the rate: +1 where multiplied, -1 where divided; 1e-4.
+    Source:
+        CFA Level I, currency exchange rates.
+    """
+    if value_per_share is None or current_price is None:
+        yield NotApplicable(reason="no value per share that could be computed stands beside a price")
+        return
+    outputs = [held for held in (value_per_share, upside) if held is not None and held.cell is not None]
+    above = graph.ancestors([held.cell for held in outputs if held.cell is not None])
+    used = [quote for quote in quotes(recalc) if quote.cell in above and quote.quoted != quote.base]
+    sources = {graph.pure_link(quote.cell): quote for quote in used}
+    if not used:
+        yield from _unconverted(value_per_share, current_price, upside, enterprise_value or equity_value, recalc, graph)
+        return
+    target = currency_of(current_price, recalc)
+    for cell, quote in sources.items():
+        if target not in (quote.quoted, quote.base):
+            yield Unverifiable(reason=f"the currency of the price is not known beside {quote.quoted} per {quote.base}")
+            continue
+        wanted = 1.0 if target == quote.quoted else -1.0
+        yield from _turned(cell, quote, wanted, outputs, recalc, graph)
+
+
+def _turned(
+    cell: CellRef, quote: Quote, wanted: float, outputs: list[Located], recalc: Recalc, graph: Graph
+) -> Outcomes:
+    """Judge each output by its elasticity to the rate; the upside by that of value over price."""
+    for output in outputs:
+        if output.cell is None or output.value is None:
+            continue
+        ratio = output.value + 1 if output.role == "upside" else output.value
+        slope = live.derivative(recalc, output.cell, cell)
+        rate = recalc.number(cell)
+        if slope is None or not ratio or rate is None:
+            continue
+        elasticity = slope * rate / ratio
+        if abs(elasticity) < 1e-4 or abs(elasticity - wanted) < 1e-3:
+            continue
+        if abs(elasticity + wanted) < 1e-3:
+            how = "divided by" if wanted > 0 else "multiplied by"
+        elif abs(elasticity - 2 * wanted) < 1e-3:
+            how = "converted twice with"
+        else:
+            yield Unverifiable(reason=f"{output.cell} moves with the power {elasticity:.3g} of the rate {cell}")
+            return
+        where = _reader(cell, output.cell, graph)
+        factor = rate ** (wanted - round(elasticity))
+        expected = ratio * factor - 1 if output.role == "upside" else ratio * factor
+        message = f"{output.cell} is {how} the rate {cell} of {quote.quoted} per {quote.base}: upside down or twice"
+        found = recalc.number(where)
+        moved = expected if where == output.cell else None if found is None else found * factor
+        yield Finding(message=message, cell=where, found=found, expected=moved, unit="per share")
+        return
+    yield Fits(convention=f"converted with {quote.quoted} per {quote.base}")
+
+
+def _reader(cell: CellRef, output: CellRef, graph: Graph) -> CellRef:
+    """Return the formula that applies the rate on the way to the output."""
+    above = graph.ancestors([output])
+    same = valuation.links(graph, cell)
+    found = [reader for one in same for reader in graph.dependents(one) if reader in above and reader not in same]
+    return output if output in found or not found else sorted(found)[0]
+
+
+def _unconverted(
+    value: Located,
+    price: Located,
+    upside: Located | None,
+    basis: Located | None,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Judge a comparison without any conversion: certain only where both sides declare a currency themselves."""
+    own = {label_code(held, recalc) for held in (value, basis) if held is not None} - {None}
+    other = label_code(price, recalc)
+    if other is None or not own or other in own:
+        yield NotApplicable(reason="one currency, or none declared")
+        return
+    reads = upside is not None and upside.cell is not None and value.cell in graph.ancestors([upside.cell])
+    if not reads or upside is None:
+        yield NotApplicable(reason="value and price are not compared")
+        return
+    message = f"{upside.cell} compares a value in {'/'.join(sorted(map(str, own)))} with a price in {other} unconverted"
+    yield Finding(message=message, cell=upside.cell, found=upside.value, expected=None, unit="rate")
+
+
+def label_code(located: Located, recalc: Recalc) -> str | None:
+    """Return the currency that a cell's own label or unit names."""
+    if located.cell is None:
+        return None
+    text = f"{row_label(recalc, located.cell)} {text_at(recalc, located.cell.offset(0, 1))}"
+    match = _ISO.search(text) or _ISO.search(column_label(recalc, located.cell)[:12])
+    return _iso(match[1]) if match is not None else None
