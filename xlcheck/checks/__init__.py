@@ -1,5 +1,7 @@
 """The checks, one family a file; importing this package declares them all."""
 
+import xlcheck.checks.basis
+import xlcheck.checks.basis_periods
 import xlcheck.checks.bridge
 import xlcheck.checks.bridge_shares
 import xlcheck.checks.discount

@@ -12,7 +12,7 @@ from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.lines import Break, lone_breaks
 from xlcheck.checks.literals import buried_literals, is_converted_input, is_plug
 from xlcheck.checks.shapes import is_filled
-from xlcheck.checks.sheet import Timeline
+from xlcheck.checks.sheet import timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Number, is_link
 from xlcheck.graph import Graph
@@ -56,10 +56,14 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
     for ref, plug in list(plugged.items())[:MOST_FINDINGS]:
         yield _plug_finding(book, ref, plug)
     rates = _rate_build(graph, roles)
-    timelines = {sheet.name: Timeline(sheet, recalc) for sheet in book.sheets}
     found = 0
     for ref, node in trees(recalc).items():
-        if ref not in chain or ref in rates or ref in plugged or _is_past(timelines[ref.sheet].year(ref), start):
+        if (
+            ref not in chain
+            or ref in rates
+            or ref in plugged
+            or _is_past(timeline_of(recalc, ref.sheet).year(ref), start)
+        ):
             continue
         literals = [] if is_converted_input(node) else list(buried_literals(node))
         if literals:
@@ -74,7 +78,7 @@ def _first_year(recalc: Recalc, roles: Roles) -> int | None:
         located = roles.series.get(name)
         sheet = recalc.book.sheet(located.cells[0].sheet) if located else None
         if located and sheet:
-            return Timeline(sheet, recalc).year(located.cells[0])
+            return timeline_of(recalc, sheet.name).year(located.cells[0])
     return None
 
 
@@ -90,7 +94,7 @@ def _rate_build(graph: Graph, roles: Roles) -> frozenset[CellRef]:
 
 
 def _typed_breaks(recalc: Recalc, sheet: Sheet, start: int | None) -> Iterator[Break]:
-    timeline = Timeline(sheet, recalc)
+    timeline = timeline_of(recalc, sheet.name)
     found = [one for one in lone_breaks(recalc, sheet, across=True) if one.typed]
     found += [one for one in lone_breaks(recalc, sheet, across=False) if one.typed and timeline.runs_down(one.cells[0])]
     for one in found:
@@ -147,7 +151,6 @@ def _typed_finding(book: Book, recalc: Recalc, one: Break) -> Finding:
 def _plugs(recalc: Recalc, start: int | None) -> Iterator[tuple[CellRef, float]]:
     """Yield cells that hold the formula of their neighbour plus an amount of their own: it closes a gap."""
     formulas = trees(recalc)
-    timelines = {sheet.name: Timeline(sheet, recalc) for sheet in recalc.book.sheets}
     for ref, node in formulas.items():
         match node:
             case Binary(operator="+" | "-" as operator, left=left, right=Number(value=value)):
@@ -156,7 +159,7 @@ def _plugs(recalc: Recalc, start: int | None) -> Iterator[tuple[CellRef, float]]
                 pass
             case _:
                 continue
-        if not is_plug(signed) or _is_past(timelines[ref.sheet].year(ref), start):
+        if not is_plug(signed) or _is_past(timeline_of(recalc, ref.sheet).year(ref), start):
             continue
         steps = ((ref.offset(0, 1), 1), (ref.offset(0, -1), -1)) if ref.column > 1 else ((ref.offset(0, 1), 1),)
         if any(other in formulas and is_filled(left, formulas[other], step) for other, step in steps):

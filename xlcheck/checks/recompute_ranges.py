@@ -9,7 +9,7 @@ from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Outcomes, check
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.shapes import forms, shape_of
-from xlcheck.checks.sheet import Timeline
+from xlcheck.checks.sheet import timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Call, Node, Number, Range, Unary
 from xlcheck.graph import Graph
@@ -135,10 +135,9 @@ def _is_like(recalc: Recalc, cells: list[CellRef], beside: CellRef) -> bool:
 
 def _is_next_period(book: Book, recalc: Recalc, last: CellRef, beside: CellRef, *, across: bool) -> bool:
     """Say whether the headings date the neighbour one year, or one counted period, after the end of the range."""
-    sheet = book.sheet(last.sheet)
-    if sheet is None:
+    if book.sheet(last.sheet) is None:
         return False
-    timeline = Timeline(sheet, recalc)
+    timeline = timeline_of(recalc, last.sheet)
     one, two = timeline.year(last), timeline.year(beside)
     if one is not None or two is not None:
         return one is not None and two is not None and two == one + 1

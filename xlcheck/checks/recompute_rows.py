@@ -9,7 +9,7 @@ from xlcheck.checking import Finding, Fits, Outcomes, check
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
 from xlcheck.checks.shapes import Form, Slot
-from xlcheck.checks.sheet import Timeline
+from xlcheck.checks.sheet import timeline_of
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -52,7 +52,7 @@ def row_consistency(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> O
 
 
 def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
-    timeline = Timeline(sheet, recalc)
+    timeline = timeline_of(recalc, sheet.name)
     for across in (True, False):
         for one in lone_breaks(recalc, sheet, across=across):
             numeric = all(is_number(recalc.value(ref)) for ref in (*one.cells, one.model))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Iterator
 from datetime import date, timedelta
 
@@ -31,20 +32,17 @@ def is_label(text: str) -> bool:
 
 
 def row_label(recalc: Recalc, ref: CellRef) -> str:
-    """Return the label left of a cell: the text run next to the numbers of its row, its leftmost first.
+    """Return the texts left of a cell up to the next number, the leftmost first, joined by `` | ``.
 
-    A unit or note column between label and numbers belongs to the run.
+    The label comes first, unit and note columns after it; blanks between them do not matter.
     """
-    column = ref.column - 1
-    while column and not is_label(text_at(recalc, CellRef(ref.sheet, ref.row, column))):
-        column -= 1
     found: list[str] = []
-    while column:
-        text = text_at(recalc, CellRef(ref.sheet, ref.row, column))
-        if not is_label(text):
+    for column in range(ref.column - 1, 0, -1):
+        value = recalc.value(CellRef(ref.sheet, ref.row, column))
+        if isinstance(value, str) and is_label(value):
+            found.append(value.strip())
+        elif found and value is not None and value != "":
             break
-        found.append(text)
-        column -= 1
     return " | ".join(reversed(found))
 
 
@@ -105,6 +103,26 @@ class Timeline:
         return (
             _nearest(self.across, ref.row, ref.column) is None and _nearest(self.down, ref.column, ref.row) is not None
         )
+
+
+_TIMELINES: dict[int, dict[str, Timeline]] = {}
+
+
+def timeline_of(recalc: Recalc, sheet: str) -> Timeline:
+    """Return the timeline of a sheet; remembered for as long as the recomputation lives.
+
+    KeyError where the workbook has no sheet of that name.
+    """
+    known = _TIMELINES.get(id(recalc))
+    if known is None:
+        known = _TIMELINES[id(recalc)] = {}
+        weakref.finalize(recalc, _TIMELINES.pop, id(recalc), None)
+    if sheet not in known:
+        found = recalc.book.sheet(sheet)
+        if found is None:
+            raise KeyError(sheet)
+        known[sheet] = Timeline(found, recalc)
+    return known[sheet]
 
 
 def _headings(years: dict[tuple[int, int], int], *, across: bool) -> dict[int, dict[int, int]]:

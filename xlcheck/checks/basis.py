@@ -1,0 +1,169 @@
+"""Whether rates, units and periods are on one basis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.flow_terms import line_label
+from xlcheck.checks.headline import OUTPUTS
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Binary, Call, Node, Number, Ref, Unary, is_link
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, Roles
+
+RATES = (
+    "wacc",
+    "cost_of_equity",
+    "risk_free_rate",
+    "equity_risk_premium",
+    "country_risk_premium",
+    "size_premium",
+    "market_return",
+    "pre_tax_cost_of_debt",
+    "after_tax_cost_of_debt",
+    "tax_rate",
+    "terminal_wacc",
+    "terminal_growth",
+    "weight_equity",
+    "weight_debt",
+)
+LARGEST_RATE = 1.5
+"""A larger rate or weight is written in percent points."""
+_HUNDREDTHS = (0.01, 100.0)
+
+
+@check("basis.percent-scale")
+def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """Rates in percent points are divided by 100 wherever they are used.
+
+    What it holds:
+        A rate written as 8.8 (percent points) is scaled by every formula that calculates with it.
+    Why it matters:
+        1/(1 + 8.8) discounts at 880 %: a flow of 100 is worth 10.20 instead of 91.91.
+    Accepted conventions:
+        Fractions formatted as percent; percent points kept throughout a block of the same scale (a WACC build in
+        points) and divided once where the valuation reads it.
+    Example:
+        ``Inputs!B4`` holds 8.8 and the discount factor is ``=1/(1+Inputs!$B$4)^C2``.
+    How to fix:
+        Enter 8.8 % (0.088), or divide by 100 where it is used.
+    Units and tolerance:
+        Rates as fractions.
+    Source:
+        FAST Standard (units stated and consistent).
+    """
+    points = 0
+    for name in RATES:
+        located = roles.scalars.get(name)
+        if located is None or located.cell is None or located.value is None or abs(located.value) < LARGEST_RATE:
+            continue
+        points += 1
+        use = _unscaled_use(recalc, graph, located.cell)
+        if use is not None:
+            yield Finding(
+                message=f"{located.cell} ({name}) holds {located.value:g} and {use} uses it as a fraction",
+                cell=located.cell,
+                found=located.value,
+                expected=located.value / 100,
+                unit="rate",
+            )
+    if not any(name in roles.scalars for name in RATES):
+        yield NotApplicable(reason="no rate was found")
+    elif points:
+        yield Fits(convention="percent points, divided by 100 where they are used")
+
+
+def _unscaled_use(recalc: Recalc, graph: Graph, cell: CellRef, depth: int = 0) -> CellRef | None:
+    """Return a formula that adds a rate to one (or raises to it) without scaling it, directly or through links."""
+    for other in graph.dependents(cell):
+        node = trees(recalc).get(other)
+        if node is None:
+            continue
+        if _is_one_plus(node, cell):
+            return other
+        if is_link(node) and depth < 6:
+            found = _unscaled_use(recalc, graph, other, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _is_one_plus(node: Node | None, cell: CellRef) -> bool:
+    """Say whether a formula holds ``1 + rate`` or ``1 - rate`` on the bare cell, or hands it to a present value."""
+    match node:
+        case Binary(operator="*" | "/", left=left, right=Number(value=value)) if value in _HUNDREDTHS:
+            return not _is_cell(left, cell) and _is_one_plus(left, cell)
+        case Binary(operator="+" | "-", left=left, right=right):
+            pairs = ((left, right), (right, left))
+            if any(isinstance(one, Number) and one.value == 1 and _is_cell(other, cell) for one, other in pairs):
+                return True
+            return _is_one_plus(left, cell) or _is_one_plus(right, cell)
+        case Binary(left=left, right=right):
+            return _is_one_plus(left, cell) or _is_one_plus(right, cell)
+        case Unary(operand=operand):
+            return _is_one_plus(operand, cell)
+        case Call(function="NPV" | "PV" | "XNPV", arguments=(rate, *_)) if rate is not None and _is_cell(rate, cell):
+            return True
+        case Call(arguments=arguments):
+            return any(_is_one_plus(argument, cell) for argument in arguments)
+        case _:
+            return False
+
+
+def _is_cell(node: Node, cell: CellRef) -> bool:
+    return isinstance(node, Ref) and node.cell == cell
+
+
+@check("basis.units-declared", severity="warn")
+def units_declared(recalc: Recalc, roles: Roles) -> Outcomes:
+    """The workbook says in which currency and unit its amounts are.
+
+    What it holds:
+        The headline amounts carry a declared currency or unit: beside the cell, in its heading, in its number format or
+        in the title of its sheet.
+    Why it matters:
+        Without a unit nobody can tell millions from thousands, or set value per share against a price.
+    Accepted conventions:
+        One declaration for the whole sheet or workbook; a unit column; a currency in the number format.
+    Example:
+        "USD million" in the title of the sheet.
+    How to fix:
+        State currency and unit in the title of each sheet, and in the label where a line differs.
+    Units and tolerance:
+        None.
+    Source:
+        FAST Standard 3.02 (units on every line).
+    """
+    amounts = [roles.scalars[name] for name in OUTPUTS if name in roles.scalars]
+    if not amounts:
+        yield NotApplicable(reason="no headline output of a valuation was found")
+    elif not any(_is_declared(recalc, located) for located in amounts):
+        yield Unverifiable(reason="no currency or unit is declared for the headline amounts")
+
+
+_UNIT_WORDS = (
+    "million", "thousand", "billion", " mn", " m)", "crore", "lakh", "mio", "000", "百万", "元", "亿", "千", "円",
+    "usd", "eur", "gbp", "cny", "rmb", "hkd", "jpy", "inr", "$", "€", "£", "¥", "₹", "rs.", "rupees",
+)  # fmt: skip
+
+
+def _is_declared(recalc: Recalc, located: Located) -> bool:
+    if located.currency is not None or located.factor != 1.0:
+        return True
+    if located.cell is None:
+        return False
+    held = recalc.book.get(located.cell)
+    label = line_label(recalc, located.cell).casefold()
+    texts = [label, held.number_format.casefold() if held else "", *_titles(recalc, located.cell.sheet)]
+    return any(word in text for text in texts for word in _UNIT_WORDS)
+
+
+def _titles(recalc: Recalc, sheet: str) -> Iterator[str]:
+    """Yield the texts of the first rows of a sheet, where titles stand."""
+    found = recalc.book.sheet(sheet)
+    for (row, _), cell in found.cells.items() if found else ():
+        if row <= 8 and isinstance(cell.stored, str):
+            yield cell.stored.casefold()

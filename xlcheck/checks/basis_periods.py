@@ -1,0 +1,166 @@
+"""Whether a formula reads the period it stands in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding, NotApplicable, Outcomes, check
+from xlcheck.checks.flow_terms import items_of, kind_of_label, line_label
+from xlcheck.checks.lines import Line, lines_of
+from xlcheck.checks.sheet import timeline_of
+from xlcheck.formula import Binary, Call, Node, Ref, Unary, walk
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
+from xlcheck.workbook import Book
+
+LEAST_SHIFTED = 3
+"""So many neighbours must be shifted alike: one alone is a boundary."""
+_OPENING = re.compile(
+    r"open|begin|prior|previous|last year|brought|b/f|start|lag|期初|年初|上年|上期|前期|期首|anfang|vorjahr|eröffnung",
+    re.IGNORECASE,
+)
+FLOWS = frozenset(
+    {"ebit", "ebitda", "taxes", "nopat", "depreciation", "capex", "change_in_nwc", "revenue", "fcff", "fcfe"}
+)
+
+
+class Shift(NamedTuple):
+    """A reference of a dated cell to another dated cell."""
+
+    cell: CellRef
+    target: CellRef
+    years: int
+    """Year of the target less the year of the cell."""
+
+
+@check("basis.period-alignment")
+def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """Formulas read the period they stand in.
+
+    What it holds:
+        A line of the flow that takes its amounts from another line (by a link, or times a rate) takes each year from
+        the same year.
+    Why it matters:
+        A row linked one column off shows plausible numbers, each of the year before, and drops the last year.
+    Accepted conventions:
+        Changes and growth from the year before, opening balances and lines named so, roll-forwards, averages of two
+        years, rates and counts, first years that read the last actual, and cells without dated headings.
+    Example:
+        Capex of 2026 ``=-Segments!G29``, headed 2025, and so on to the last year.
+    How to fix:
+        Move the references by one period.
+    Units and tolerance:
+        Whole years.
+    Source:
+        FAST Standard 3.03 (column alignment across sheets).
+    """
+    dated = False
+    chain = _flow_lines(recalc, roles)
+    for sheet in book.sheets:
+        for across in (True, False):
+            for line in lines_of(recalc, sheet, across=across):
+                if timeline_of(recalc, sheet.name).runs_down(line.cells[-1]) == across:
+                    continue
+                shifts = list(_shifts(recalc, line))
+                dated = dated or bool(shifts)
+                wrong = _shifted_together(recalc, shifts) if not chain or set(line.cells) & chain else []
+                if wrong:
+                    yield _finding(book, wrong)
+    if not dated:
+        yield NotApplicable(reason="no dated line reads another dated line")
+
+
+def _flow_lines(recalc: Recalc, roles: Roles) -> set[CellRef]:
+    """Return the cells of the lines that the flow is made of, opened twice."""
+    found: set[CellRef] = set()
+    for name, located in roles.series.items():
+        if name in FLOWS:
+            found.update(located.cells)
+    for name in ("fcff", "fcfe"):
+        for cell in roles.series[name].cells if name in roles.series else ():
+            for item in items_of(recalc, roles, cell):
+                if item.cell is not None:
+                    found.add(item.cell)
+                    found.update(inner.cell for inner in items_of(recalc, roles, item.cell) if inner.cell is not None)
+    return found
+
+
+def _shifts(recalc: Recalc, line: Line) -> Iterator[Shift]:
+    """Yield, for each formula of a line that reads one dated amount, how many years apart the two stand."""
+    for cell, node in zip(line.cells, line.nodes, strict=True):
+        own = timeline_of(recalc, cell.sheet).year(cell)
+        if node is None or own is None or not _is_taken_over(node):
+            continue
+        dated = [
+            (one.cell, year)
+            for one in walk(node)
+            if isinstance(one, Ref)
+            and recalc.book.sheet(one.cell.sheet) is not None
+            and (year := timeline_of(recalc, one.cell.sheet).year(one.cell)) is not None
+            and not _is_own_line(line, one.cell)
+        ]
+        amounts = [(target, year) for target, year in dated if _is_amount(recalc, target)]
+        if len(amounts) == 1 and len(dated) == 1:
+            yield Shift(cell, amounts[0][0], amounts[0][1] - own)
+
+
+def _is_own_line(line: Line, ref: CellRef) -> bool:
+    first = line.cells[0]
+    return ref.sheet == first.sheet and (ref.row == first.row if line.across else ref.column == first.column)
+
+
+def _is_taken_over(node: Node) -> bool:
+    """Say whether a formula is a product of references, signs and literals, as a link or an amount times a rate."""
+    match node:
+        case Ref():
+            return True
+        case Unary(operand=operand):
+            return _is_taken_over(operand)
+        case Binary(operator="*" | "/", left=left, right=right):
+            return all(isinstance(side, Ref) or _is_factor(side) or _is_taken_over(side) for side in (left, right))
+        case Call(function="ROUND", arguments=(inner, *_)) if inner is not None:
+            return _is_taken_over(inner)
+        case _:
+            return False
+
+
+def _is_factor(node: Node) -> bool:
+    return not any(isinstance(one, Ref) and not one.absolute_column for one in walk(node))
+
+
+def _is_amount(recalc: Recalc, ref: CellRef) -> bool:
+    value = recalc.number(ref)
+    return value is not None and abs(value) > 1.5 and kind_of_label(line_label(recalc, ref)) not in ("nwc", "balance")
+
+
+def _shifted_together(recalc: Recalc, shifts: Sequence[Shift]) -> list[Shift]:
+    """Return the shifts of a line where neighbours all read another year of one line of flows."""
+    apart = Counter(shift.years for shift in shifts)
+    years, count = apart.most_common(1)[0] if apart else (0, 0)
+    wrong = [shift for shift in shifts if shift.years == years]
+    if abs(years) != 1 or count < LEAST_SHIFTED or count * 4 < 3 * len(shifts):
+        return []
+    first = wrong[0]
+    labels = (line_label(recalc, first.cell), line_label(recalc, first.target))
+    if any(_OPENING.search(label) for label in labels) or kind_of_label(labels[1]) not in FLOWS:
+        return []
+    targets = [shift.target for shift in wrong]
+    one_line = len({(t.sheet, t.row) for t in targets}) == 1 or len({(t.sheet, t.column) for t in targets}) == 1
+    return wrong if one_line else []
+
+
+def _finding(book: Book, wrong: Sequence[Shift]) -> Finding:
+    first = wrong[0]
+    held = book.get(first.cell)
+    when = "the year before" if first.years < 0 else "the year after"
+    return Finding(
+        message=f"{first.cell} and the {len(wrong) - 1} cells after it read {when}: {first.target} in its first year",
+        cell=first.cell,
+        found=held.formula if held else None,
+        expected="the same year",
+    )

@@ -1,0 +1,214 @@
+"""Working capital in the flow: a change, not a level, and with the sign of cash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
+from xlcheck.checks.flow_terms import Item, items_of, kind_of_label, line_label, linked
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Node, Range, Ref, factors, terms
+from xlcheck.recompute import Recalc
+from xlcheck.roles import LocatedSeries, Roles
+
+_CHANGE = re.compile(
+    r"change|increase|decrease|invest|release|movement|delta|Δ|∆|\bchg\b|\binc\b|\bdel|Veränderung|Zunahme|Abnahme"
+    r"|变动|变化|增加|减少|追加|增減|増減|増加",
+    re.IGNORECASE,
+)
+_LEVEL_WORDS = re.compile(r"working\s*capital|\bNWC\b|营运资[本金]|運転資[本金]|umlaufvermögen", re.IGNORECASE)
+
+
+def working_capital_items(recalc: Recalc, roles: Roles, flow: CellRef) -> list[Item]:
+    """Return the terms of a flow that stand for working capital."""
+    items = items_of(recalc, roles, flow)
+    return [
+        item
+        for item in items
+        if item.cell is not None and (item.kind in ("change_in_nwc", "nwc") or _LEVEL_WORDS.search(item.label))
+    ]
+
+
+@check("flow.nwc-is-a-change")
+def nwc_is_a_change(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcomes:
+    """The flow bears the change in working capital, not its level.
+
+    What it holds:
+        The working capital term of each forecast flow is a difference between two periods (or a share of one), and not
+        the balance of the period.
+    Why it matters:
+        A level of 15,000 in place of a change of 2,600 turns the flow round, every year anew.
+    Accepted conventions:
+        A change typed as an input, as a share of revenue or of its growth, taken from a cash flow statement, or built
+        from changes in receivables, inventories and payables; models without working capital.
+    Example:
+        The flow subtracts row "NWC" (4,040) while the row below it, "Change in NWC", holds 271.
+    How to fix:
+        Point the term at the change.
+    Units and tolerance:
+        The unit of the flow.
+    Source:
+        Damodaran, Investment Valuation, ch. 10; Koller et al., Valuation, ch. 11.
+    """
+    items = working_capital_items(recalc, roles, fcff.cells[0])
+    if not items:
+        yield NotApplicable(reason="the flow has no working capital term")
+        return
+    for item in items:
+        assert item.cell is not None
+        level = _level(recalc, item.cell)
+        if level is not None:
+            yield Finding(
+                message=f"{item.cell} brings the level of working capital ({level}) into the flow, not its change",
+                cell=item.cell,
+                found=recalc.number(item.cell),
+                expected=_change_beside(recalc, level),
+            )
+            if item.kind == "nwc":
+                yield Finding(
+                    message=f"{fcff.cells[0]} adds up a working capital level ({item.cell})",
+                    cell=fcff.cells[0],
+                    found=recalc.number(fcff.cells[0]),
+                    expected="the change of the year",
+                )
+
+
+def _level(recalc: Recalc, cell: CellRef) -> CellRef | None:
+    """Return the cell of the level that a term stands for, where the evidence is plain."""
+    target = linked(recalc, cell)
+    label = line_label(recalc, target)
+    if not _names_level(label) or (_is_change(label) and target == cell):
+        return None
+    node = trees(recalc).get(target)
+    if node is not None and _compares_periods(node):
+        return None
+    contradicts = target != cell and _is_change(line_label(recalc, cell))
+    if contradicts or _differenced(recalc, target) or _history_is_a_balance(recalc, target):
+        return target
+    return None
+
+
+def _names_level(label: str) -> bool:
+    first = label.split(" | ", maxsplit=1)[0]
+    return kind_of_label(label) == "nwc" or (bool(_LEVEL_WORDS.search(first)) and not _is_change(first))
+
+
+def _is_change(label: str) -> bool:
+    return bool(_CHANGE.search(label.split(" | ", maxsplit=1)[0]))
+
+
+def _compares_periods(node: Node) -> bool:
+    """Say whether a formula subtracts one cell of a line from another of the same line."""
+    return bool(list(differences(node)))
+
+
+class Difference(NamedTuple):
+    """A line's later period less its earlier one, as a formula writes it."""
+
+    later: CellRef
+    earlier: CellRef
+    sign: int
+    """+1 where the later period is positive: growth of the line comes out positive."""
+
+
+def differences(node: Node) -> Iterator[Difference]:
+    """Yield the pairs of neighbouring cells of one line that a formula subtracts from each other."""
+    signed = [(sign, term) for sign, term in terms(node)]
+    cells = [(sign, one.cell) for sign, one in signed if isinstance(one, Ref)]
+    for sign, one in cells:
+        for other_sign, other in cells:
+            across = one.sheet == other.sheet and one.row == other.row and 1 <= one.column - other.column <= 2
+            down = one.sheet == other.sheet and one.column == other.column and one.row == other.row + 1
+            if (across or down) and other_sign == -sign:
+                yield Difference(one, other, sign)
+    for sign, term in signed:
+        if not isinstance(term, Ref | Range):
+            for factor, exponent in factors(term):
+                if exponent == 1 and factor is not term:
+                    yield from (found._replace(sign=found.sign * sign) for found in differences(factor))
+
+
+def _differenced(recalc: Recalc, target: CellRef) -> bool:
+    """Say whether another line of the workbook holds the change of this one."""
+    for ref, node in trees(recalc).items():
+        if ref.sheet == target.sheet and any(target in (found.later, found.earlier) for found in differences(node)):
+            return True
+    return False
+
+
+def _history_is_a_balance(recalc: Recalc, target: CellRef) -> bool:
+    """Say whether earlier cells of the line subtract two balances of one period (assets less liabilities)."""
+    formulas = trees(recalc)
+    for step in range(1, 12):
+        if target.column - step < 1:
+            return False
+        node = formulas.get(target.offset(0, -step))
+        if node is None:
+            continue
+        cells = [(sign, one.cell) for sign, one in terms(node) if isinstance(one, Ref)]
+        if len(cells) >= 2 and len(cells) == len(terms(node)):
+            same_period = len({(ref.sheet, ref.column) for _, ref in cells}) == 1
+            if same_period and {sign for sign, _ in cells} == {1, -1}:
+                return True
+    return False
+
+
+def _change_beside(recalc: Recalc, level: CellRef) -> float | None:
+    now, before = recalc.number(level), recalc.number(level.offset(0, -1)) if level.column > 1 else None
+    return None if now is None or before is None else now - before
+
+
+@check("flow.nwc-sign", consequence_of=("flow.nwc-is-a-change",))
+def nwc_sign(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcomes:
+    """Growth of working capital lowers the flow.
+
+    What it holds:
+        Where the working capital term is a difference between two periods, a higher balance at the end of the period
+        lowers the flow of that period.
+    Why it matters:
+        Added instead of subtracted, the more a company ties up in stocks and receivables the more it is worth.
+    Accepted conventions:
+        The change shown in cash-flow sign and added, or as an increase and subtracted; releases when revenue falls;
+        negative working capital; rows named either way.
+    Example:
+        ``=K19-J19`` (an increase of 343) added to the flow.
+    How to fix:
+        Subtract the increase, or turn the difference round.
+    Units and tolerance:
+        The unit of the flow; decided on the formulas.
+    Source:
+        Damodaran, Investment Valuation, ch. 10.
+    """
+    known = False
+    for flow in (fcff.cells[-1], fcff.cells[0]):
+        for item in working_capital_items(recalc, roles, flow):
+            assert item.cell is not None
+            target = linked(recalc, item.cell)
+            node = trees(recalc).get(target)
+            effects = {found.sign * item.sign for found in differences(node)} if node is not None else set()
+            known = known or bool(effects)
+            if effects == {1}:
+                yield _sign_finding(recalc, roles, fcff, item)
+                return
+    if not known:
+        items = working_capital_items(recalc, roles, fcff.cells[0])
+        why = "the working capital term is no difference of two periods" if items else "the flow has none"
+        yield NotApplicable(reason=why)
+    else:
+        yield Fits(convention="an increase in working capital lowers the flow")
+
+
+def _sign_finding(recalc: Recalc, roles: Roles, fcff: LocatedSeries, item: Item) -> Finding:
+    """Accuse the working capital line in the first forecast year."""
+    first = working_capital_items(recalc, roles, fcff.cells[0])
+    cell = first[0].cell if first else item.cell
+    value = recalc.number(cell) if cell else None
+    return Finding(
+        message=f"{cell} raises the flow when working capital grows: the increase is added",
+        cell=cell,
+        found=value,
+        expected=None if value is None else -value,
+    )
