@@ -117,6 +117,8 @@ BAD = {
     "the forecast does not belong": (
         "basis:", "forecast: {baseline_wis: 2, reference_wis: 1, quantiles: [0.5]}\nbasis:", 5, "forecast", "belongs to"
     ),
+    "a bound is a percentage": ("low: 0.085", "low: 8.5%", 12, "program[1].params.low", "rates as decimals"),
+    "the bounds are upside down": ("low: 0.085", "low: 0.85", 12, "program[1].params.low", "lies above high 0.115"),
     "a judge item has no condition": ('pass_if: "argued"', 'pass_if: ""', 14, "judge[0].pass_if", "at least 1"),
 }  # fmt: skip
 

@@ -134,6 +134,7 @@ def _inconsistencies(rubric: Rubric, known_checks: Collection[str] | None) -> It
         if role not in SCALAR_ROLES and role not in SERIES_ROLES:
             known = (*SCALAR_ROLES, *SERIES_ROLES)
             yield ("binding", role), f"{role!r} is no role{closest(role, known)}; `xlcheck roles` lists them"
+    yield from _bounds_faults(rubric)
     yield from _emptied_groups(rubric)
     yield from _mode_faults(rubric)
     if rubric.mode != "quantile_forecast":
@@ -163,6 +164,19 @@ def _unknown_checks(rubric: Rubric, known: Collection[str]) -> Iterator[tuple[Lo
     for location, check_id in named:
         if check_id not in known:
             yield location, f"{check_id!r} is no check{closest(check_id, known)}; `xlcheck checks` lists them"
+
+
+def _bounds_faults(rubric: Rubric) -> Iterator[tuple[Location, str]]:
+    told = [(("program", i), item.params) for i, item in enumerate(rubric.program)]
+    told += [(("fatal", i), rule.params) for i, rule in enumerate(rubric.fatal)]
+    for location, params in told:
+        bounds = {name: params[name] for name in ("low", "high") if name in params}
+        for name, bound in bounds.items():
+            if not isinstance(bound, Decimal):
+                yield (*location, "params", name), f"found {bound!r}; write a number, rates as decimals such as 0.085"
+                return
+        if len(bounds) == 2 and bounds["low"] > bounds["high"]:  # type: ignore[operator]
+            yield (*location, "params", "low"), f"low {bounds['low']} lies above high {bounds['high']}"
 
 
 def _emptied_groups(rubric: Rubric) -> Iterator[tuple[Location, str]]:
