@@ -1,0 +1,222 @@
+"""From the walked valuation and the labelled candidates to one pick per scalar role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Binary, Node, Ref, factors, terms, walk
+from xlcheck.graph import Graph
+from xlcheck.roles.candidates import Candidate
+from xlcheck.roles.chain import CLAIMS
+from xlcheck.roles.picks import Chain, Pick
+from xlcheck.roles.shapes import Shapes
+
+THRESHOLD = 0.6
+"""A label alone must name a role at least this well."""
+MARGIN = 0.07
+"""Two cells with different values whose standing is closer cannot be told apart."""
+CAPITAL = (
+    "cost_of_equity", "after_tax_cost_of_debt", "pre_tax_cost_of_debt", "weight_equity", "weight_debt",
+    "debt_to_equity", "risk_free_rate", "beta", "unlevered_beta", "equity_risk_premium", "market_return",
+    "country_risk_premium", "size_premium", "market_cap", "tax_rate",
+)  # fmt: skip
+
+
+@dataclass
+class Assembly:
+    """Completes the picks of one valuation."""
+
+    shapes: Shapes
+    graph: Graph
+    chain: Chain
+    candidates: Mapping[str, tuple[Candidate, ...]]
+    flows: tuple[CellRef, ...] = ()
+    ambiguous: dict[str, tuple[Pick, ...]] = field(default_factory=dict)
+    _taken: set[CellRef] = field(default_factory=set)
+
+    def complete(self) -> dict[str, Pick]:
+        """Return role → pick for the scalar roles; what cannot be told apart goes to `ambiguous`."""
+        picks = self.chain.picks
+        for role, rivals in self.chain.rivals.items():
+            if role not in picks:
+                self.ambiguous[role] = tuple(rivals)
+        self._rate()
+        self._outputs()
+        self._price()
+        self._capital()
+        self._counts()
+        self._rest()
+        return picks
+
+    def _rate(self) -> None:
+        naming, root = self.shapes.naming, self.shapes.root
+        discount = list(dict.fromkeys(cell for cell, where in self.chain.rates if where == "discount"))
+        terminal = list(dict.fromkeys(cell for cell, where in self.chain.rates if where == "terminal"))
+        varies = len({root(cell) for cell in discount}) >= 3
+        pool = (terminal or []) if varies else [*discount, *terminal]
+
+        def named(cell: CellRef, role: str) -> float:
+            return max(naming.score(cell, role), naming.score(root(cell), role))
+
+        labelled = [one for one in self.candidates.get("wacc", ()) if one.score >= 0.85 and not one.series]
+        if pool:
+            best = max(pool, key=lambda cell: named(cell, "wacc"))
+            wacc, equity = named(best, "wacc"), named(best, "cost_of_equity")
+            others = {root(one.num.ref) for one in labelled}
+            if wacc < 0.5 and others and root(best) not in others:
+                self._choose("wacc", self._near(self.graph.ancestors([self.chain.top])))
+            elif equity >= 0.6 and equity > wacc:
+                self._add("cost_of_equity", best, equity)
+            else:
+                self._add("wacc", best, wacc)
+            return
+        scope = self.graph.ancestors([self.chain.top])
+        self._choose("wacc", self._near(scope))
+
+    def _add(self, role: str, cell: CellRef, label: float) -> None:
+        evidence = [f"{cell} is the rate inside the formulas of {self.chain.top}"]
+        self.chain.put(Pick(role, cell, label=label, graph=True, evidence=evidence))
+
+    def _near(self, scope: Iterable[CellRef], bonus: float = 0.2) -> Callable[[Candidate], float]:
+        cells = frozenset(scope)
+        sheet = self.chain.top.sheet
+        names = {pick.cell.sheet for pick in self.chain.picks.values() if pick.cell is not None} | {sheet}
+
+        def near(candidate: Candidate) -> float:
+            inside = candidate.num.ref in cells or self.shapes.root(candidate.num.ref) in cells
+            return (bonus if inside else 0.0) + (0.05 if candidate.num.ref.sheet in names else 0.0)
+
+        return near
+
+    def _choose(
+        self, role: str, near: Callable[[Candidate], float], threshold: float = THRESHOLD, *, inside: bool = False
+    ) -> None:
+        """Bind the candidate of highest standing, unless another with a different value stands as high."""
+        if role in self.chain.picks or role in self.ambiguous:
+            return
+        groups: dict[CellRef, tuple[float, Candidate]] = {}
+        for candidate in self.candidates.get(role, ()):
+            bonus = near(candidate)
+            if inside and bonus < 0.15:
+                continue
+            standing = candidate.score + bonus
+            root = self.shapes.root(candidate.num.ref)
+            if candidate.score >= threshold - 0.15 and (root not in groups or groups[root][0] < standing):
+                groups[root] = (standing, candidate)
+        ordered = sorted(groups.values(), key=lambda item: -item[0])
+        if not ordered or ordered[0][0] < threshold:
+            return
+        best = ordered[0]
+        rivals = [
+            item for item in ordered[1:]
+            if best[0] - item[0] < MARGIN and not _same(item[1].num.value, best[1].num.value)
+        ]
+        picks = [self._labelled(role, item[1], near(item[1])) for item in (best, *rivals)]
+        if rivals:
+            self.ambiguous[role] = tuple(picks)
+        else:
+            self.chain.put(picks[0])
+
+    def _labelled(self, role: str, candidate: Candidate, bonus: float) -> Pick:
+        evidence = [f"{candidate.label} reads {candidate.text!r}"]
+        return Pick(role, candidate.num.ref, label=candidate.score, graph=bonus >= 0.15, evidence=evidence)
+
+    def _outputs(self) -> None:
+        """Outputs that no formula led to: by label, among the cells that the top depends on."""
+        scope = self.graph.ancestors([self.chain.top])
+        for role in ("equity_value", "enterprise_value", "sum_pv_fcff", "pv_terminal_value", "terminal_value"):
+            if self.chain.sums is None and "pv_terminal_value" not in self.chain.picks:
+                self._choose(role, self._near(scope), 0.8)
+        for role in ("terminal_growth", "exit_multiple"):
+            self._choose(role, self._near(scope), 0.75)
+        self._choose("shares", self._near(scope), 0.85, inside=True)
+
+    def _price(self) -> None:
+        """The price is what the value is compared with."""
+        root = self.shapes.root
+        top = root(self.chain.top)
+        for candidate in self.candidates.get("upside", ()):
+            tree = self.shapes.tree(root(candidate.num.ref))
+            cells = [part.cell for part in walk(tree) if isinstance(part, Ref)] if tree is not None else []
+            others = [cell for cell in dict.fromkeys(cells) if root(cell) != top]
+            if len(others) < len(set(cells)) and len(others) == 1:
+                if "upside" not in self.chain.picks:
+                    self.chain.put(self._labelled("upside", candidate, 0.2))
+                if self.shapes.naming.score(others[0], "current_price") >= 0.4:
+                    self._put_graph("current_price", others[0])
+        self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
+
+    def _put_graph(self, role: str, cell: CellRef) -> None:
+        label = self.shapes.naming.score(cell, role)
+        self.chain.put(Pick(role, cell, label=label, graph=True, evidence=[f"{cell} is read by the formulas of {self.chain.top}"]))
+
+    def _capital(self) -> None:
+        """The parts of the cost of capital, among the cells that the rate depends on."""
+        rate = self.chain.cell("wacc") or self.chain.cell("cost_of_equity")
+        scope = self.graph.ancestors([self.shapes.root(rate)]) if rate else frozenset()
+        near = self._near(scope, 0.25)
+        self._choose("cost_of_equity", near)
+        self._capm()
+        for role in CAPITAL:
+            self._choose(role, near, 0.7)
+
+    def _capm(self) -> None:
+        """``rf + beta × premium``: the product names beta and the premium."""
+        cell = self.chain.cell("cost_of_equity")
+        tree = self.shapes.tree(self.shapes.root(cell)) if cell else None
+        if tree is None:
+            return
+        score = self.shapes.naming.score
+        for _, part in terms(tree):
+            pair = [factor for factor, exponent in factors(part) if exponent > 0] if isinstance(part, Binary) else []
+            if isinstance(part, Ref) and score(part.cell, "risk_free_rate") >= 0.5:
+                self._put_graph("risk_free_rate", part.cell)
+            for beta, premium in (pair, pair[::-1]) if len(pair) == 2 else ():
+                if not isinstance(beta, Ref) or score(beta.cell, "beta") < 0.5:
+                    continue
+                self._put_graph("beta", beta.cell)
+                self._premium(premium)
+
+    def _premium(self, node: Node) -> None:
+        if isinstance(node, Ref):
+            if self.shapes.naming.score(node.cell, "equity_risk_premium") >= 0.4:
+                self._put_graph("equity_risk_premium", node.cell)
+        elif isinstance(node, Binary) and node.operator == "-" and isinstance(node.left, Ref):
+            if self.shapes.naming.score(node.left.cell, "market_return") >= 0.4:
+                self._put_graph("market_return", node.left.cell)
+
+    def _counts(self) -> None:
+        shares = self.chain.cell("shares")
+        if shares is None:
+            return
+        root = self.shapes.root(shares)
+        score = self.shapes.naming.score
+        diluted = max(score(shares, "diluted_shares"), score(root, "diluted_shares"))
+        if diluted >= 0.6:
+            self._put_graph("diluted_shares", shares)
+            scope = self.graph.ancestors([root]) - {root}
+            self._choose("basic_shares", self._near(scope, 0.3), 0.7, inside=True)
+        elif max(score(shares, "basic_shares"), score(root, "basic_shares")) >= 0.85:
+            self._put_graph("basic_shares", shares)
+
+    def _rest(self) -> None:
+        everything = self.graph.ancestors([self.chain.top])
+        net = self.chain.cell("net_debt")
+        claims = self.graph.ancestors([net]) if net else frozenset()
+        for role in CLAIMS:
+            if role in self.chain.picks:
+                continue
+            if net is not None and role in ("cash", "debt"):
+                self._choose(role, self._near(claims), 0.9)
+            elif net is None or role not in ("cash", "debt"):
+                self._choose(role, self._near(everything), 0.9, inside=True)
+        for role in ("valuation_date", "ronic", "base_year"):
+            self._choose(role, self._near(everything), 0.75)
+
+
+def _same(left: float | None, right: float | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return abs(abs(left) - abs(right)) <= 1e-9 * max(abs(left), abs(right))

@@ -1,0 +1,128 @@
+"""Candidates for scalar roles from labels: the number right of, below or left of a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef
+from xlcheck.roles.layout import REACH, Layout, Num, SheetLayout, is_unit
+from xlcheck.roles.lexicon import Lexicon
+from xlcheck.roles.timeline import Timelines
+from xlcheck.roles.vocabulary import SCALAR_ROLES
+
+BELOW = 0.1
+SERIES = 0.3
+"""What a value at the head of a row of periods loses as a scalar."""
+LEFT = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A number that a label may name."""
+
+    role: str
+    num: Num
+    score: float
+    label: CellRef
+    text: str
+    series: bool
+    """True where the number is one of a row (column) of periods."""
+
+
+def find_candidates(layout: Layout, lexicon: Lexicon, timelines: Timelines) -> Mapping[str, tuple[Candidate, ...]]:
+    """Return role → candidates of every sheet, best first."""
+    found: dict[str, list[Candidate]] = {}
+    for sheet in layout.sheets:
+        positions = _timeline_positions(sheet, timelines)
+        for place, text in sheet.texts.items():
+            matches = {role: score for role, score in lexicon.match(text).items() if role in SCALAR_ROLES}
+            if not matches or max(matches.values()) < 0.4:
+                continue
+            for num, less, series in _values(sheet, place, lexicon, positions):
+                for role, score in matches.items():
+                    if score - less > 0.25 and _plausible(role, num):
+                        found.setdefault(role, []).append(
+                            Candidate(role, num, score - less, sheet.ref(*place), text, series)
+                        )
+    return {role: tuple(sorted(some, key=lambda one: -one.score)) for role, some in found.items()}
+
+
+def _timeline_positions(sheet: SheetLayout, timelines: Timelines) -> frozenset[tuple[bool, int]]:
+    lines = timelines.get(sheet.name, ())
+    return frozenset((line.across, tick.position) for line in lines for tick in line.ticks)
+
+
+def _values(
+    sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon, positions: frozenset[tuple[bool, int]]
+) -> Iterator[tuple[Num, float, bool]]:
+    row, column = place
+    right = list(_right(sheet, row, column, lexicon))
+    if right:
+        series = len(right) >= 3
+        yield right[0], SERIES if series else 0.02 * (len(right) - 1), series
+        for other in right[1:2] if len(right) == 2 else ():
+            yield other, 0.06, False
+        return
+    below = _below(sheet, row, column)
+    if below is not None:
+        yield below, BELOW, False
+        return
+    left = sheet.numbers.get((row, column - 1))
+    if left is not None and not any(True for _ in sheet.left_texts(row, column - 1)):
+        yield left, LEFT, False
+
+
+def _right(sheet: SheetLayout, row: int, column: int, lexicon: Lexicon) -> Iterator[Num]:
+    skipped = 0
+    started = False
+    for other in sheet.rows.get(row, ()):
+        if other <= column:
+            continue
+        number = sheet.numbers.get((row, other))
+        if number is not None:
+            if not started and other - column > REACH:
+                return
+            started = True
+            yield number
+            continue
+        text = sheet.texts[row, other]
+        if is_unit(text):
+            continue
+        if started or skipped >= 2 or any(score >= 0.5 for score in lexicon.match(text).values()):
+            return
+        skipped += 1
+
+
+def _below(sheet: SheetLayout, row: int, column: int) -> Num | None:
+    """Return the number under a heading of a dashboard, not the first of a table's column."""
+    for other in (row + 1, row + 2):
+        if (other, column) in sheet.texts:
+            return None
+        number = sheet.numbers.get((other, column))
+        if number is None:
+            continue
+        below = sheet.numbers.get((other + 1, column))
+        beside = any(True for at, text in sheet.left_texts(other, column) if at >= column - 3 and not is_unit(text))
+        return None if beside or (below is not None and (other + 2, column) in sheet.numbers) else number
+    return None
+
+
+def _plausible(role: str, num: Num) -> bool:
+    """Say whether a number may play a role, by its unit and size."""
+    unit = SCALAR_ROLES[role]
+    if unit == "date":
+        return num.date or (num.value is not None and 30_000 < num.value < 60_000)
+    if num.date:
+        return False
+    if num.percent and unit in ("money", "count", "per_share", "multiple"):
+        return False
+    if num.value is None:
+        return num.formula
+    if unit == "rate":
+        return abs(num.value) <= (10 if num.percent else 100)
+    if unit == "multiple":
+        return 0.5 <= num.value <= 500
+    if unit == "count":
+        return num.value >= 0
+    return True

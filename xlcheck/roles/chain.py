@@ -1,0 +1,352 @@
+"""Walking a valuation from its value per share down: equity, claims, EV, present values, terminal value, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, is_link, terms, walk
+from xlcheck.roles.picks import Chain, Pick
+from xlcheck.roles.shapes import Shapes, power_of, rate_of, unwrapped
+
+CLAIMS = (
+    "cash", "debt", "net_debt", "lease_liabilities", "minority_interest", "preferred_equity", "investments",
+    "pension_deficit", "other_claims",
+)  # fmt: skip
+COUNTS = ("shares", "diluted_shares", "basic_shares")
+_WHOLE = ("ev", "sum_pv", "equity")
+
+
+@dataclass
+class Walk:
+    """Follows the formulas of one valuation."""
+
+    shapes: Shapes
+    chain: Chain
+
+    def from_top(self, role: str) -> Chain:
+        """Walk from the top cell, which plays the role given."""
+        top = self.chain.top
+        self._put(role, top)
+        if role == "value_per_share":
+            self._per_share(top, 0)
+        elif role == "equity_value":
+            self._equity(Ref(top), 1)
+        else:
+            self._enterprise(Ref(top))
+        return self.chain
+
+    def _put(self, role: str, cell: CellRef | None, node: Node | None = None, sign: int = 1) -> None:
+        label = self.shapes.naming.score(cell, role) if cell else 0.0
+        path = f"{cell or role} is reached by formulas from {self.chain.top}"
+        self.chain.put(Pick(role, cell, node, label, graph=True, sign=sign, evidence=[path]))
+
+    def _kind(self, node: Node) -> str | None:
+        shape = self.shapes.of(node)
+        return shape.kind if shape else None
+
+    def _tree(self, cell: CellRef) -> Node | None:
+        return self.shapes.tree(self.shapes.root(cell))
+
+    def _per_share(self, cell: CellRef, depth: int) -> None:
+        node = self._tree(cell)
+        if node is None or depth > 6:
+            return
+        parts = terms(node)
+        if len(parts) > 1 or (isinstance(node, Call) and node.function != "SUM"):
+            self._per_share_sum(node, depth)
+            return
+        money: list[Node] = []
+        counts: list[CellRef] = []
+        for factor, exponent in factors(parts[0][1]):
+            kind = self._kind(factor)
+            if kind == "per_share" and isinstance(factor, Ref):
+                self._per_share(factor.cell, depth + 1)
+                return
+            if exponent > 0 and kind in _WHOLE:
+                money.append(factor)
+            elif isinstance(factor, Ref) and exponent < 0:
+                counts.append(factor.cell)
+            elif isinstance(factor, Ref) and exponent > 0 and self._is_money(factor.cell):
+                money.append(factor)
+        if len(counts) > 1:
+            counts = [count for count in counts if self.shapes.naming.score(count, *COUNTS) >= 0.45] or counts
+        if counts:
+            self._put("shares", counts[0])
+        if money:
+            self._equity(money[0], 1)
+
+    def _is_money(self, cell: CellRef) -> bool:
+        return self.shapes.naming.score(cell, "equity_value", "enterprise_value") >= 0.6
+
+    def _per_share_sum(self, node: Node, depth: int) -> None:
+        for part in walk(node):
+            if isinstance(part, Ref) and self._kind(part) == "per_share":
+                self._per_share(part.cell, depth + 1)
+                return
+
+    def _equity(self, node: Node, sign: int) -> None:
+        cell = node.cell if isinstance(node, Ref) else None
+        kind = self._kind(node)
+        score = self.shapes.naming.score
+        if cell is not None and kind in ("ev", "sum_pv"):
+            if score(cell, "equity_value") > score(cell, "enterprise_value"):
+                self._put("equity_value", cell)
+                return
+            self._enterprise(node)
+            return
+        mains = list(self._claims(node, 1, 0))
+        if cell is not None:
+            self._put("equity_value", cell)
+        elif len(mains) and self._has_claims():
+            self._put("equity_value", None, node)
+        if len(mains) == 1:
+            self._enterprise(mains[0])
+        elif mains:
+            self._parts_of_enterprise(mains, None)
+            self._put("enterprise_value", None, node if not self._has_claims() else None)
+
+    def _has_claims(self) -> bool:
+        return any(role in self.chain.picks for role in CLAIMS)
+
+    def _claims(self, node: Node, sign: int, depth: int) -> Iterator[Node]:
+        """Yield the terms that are operating value; bind the others as claims."""
+        tree = self._tree(node.cell) if isinstance(node, Ref) else node
+        if tree is None or depth > 6:
+            return
+        found: list[Node] = []
+        for part_sign, part in terms(tree):
+            options: list[Node] = [Ref(cell) for cell in self.shapes.cells([part])] or [part]
+            for option in options:
+                kind = self._kind(option)
+                if kind == "equity" and (isinstance(option, Ref) or len(terms(option)) > 1):
+                    found += list(self._claims(option, sign * part_sign, depth + 1))
+                elif kind in ("ev", "sum_pv", "pv_tv") or (kind == "pv" and self._claim_role(option) is None):
+                    found.append(option)
+                elif isinstance(option, Ref) and self.shapes.naming.score(option.cell, "enterprise_value") >= 0.8:
+                    found.append(option)
+                else:
+                    self._claim(option, sign * part_sign, depth)
+        yield from found
+
+    def _claim_role(self, node: Node) -> str | None:
+        cells = [part.cell for part in walk(node) if isinstance(part, Ref)]
+        if not cells:
+            return None
+        named = self.shapes.naming.at(cells[0])
+        best = max((named[role] for role in CLAIMS if role in named), key=lambda one: one.score, default=None)
+        if best is None or best.score < 0.5:
+            root = self.shapes.root(cells[0])
+            named = self.shapes.naming.at(root) if root != cells[0] else {}
+            best = max((named[role] for role in CLAIMS if role in named), key=lambda one: one.score, default=None)
+        return best.role if best is not None and best.score >= 0.5 else None
+
+    def _claim(self, node: Node, sign: int, depth: int) -> None:
+        role = self._claim_role(node)
+        cell = node.cell if isinstance(node, Ref) else None
+        if role is None:
+            return
+        if cell is None:
+            cells = [part.cell for part in walk(node) if isinstance(part, Ref)]
+            cell = cells[0] if len(cells) == 1 else None
+        self._put(role, cell, None if cell else node, sign)
+        if role == "net_debt" and cell is not None and depth < 4:
+            inner = self._tree(cell)
+            if inner is not None and len(terms(inner)) > 1:
+                for part_sign, part in terms(inner):
+                    for option in [Ref(one) for one in self.shapes.cells([part])] or [part]:
+                        self._claim(option, sign * part_sign, depth + 1)
+
+    def _enterprise(self, node: Node) -> None:
+        cell = node.cell if isinstance(node, Ref) else None
+        shape = self.shapes.of(node)
+        score = self.shapes.naming.score
+        alone = shape is not None and shape.kind == "sum_pv"
+        if cell is not None and not (alone and score(cell, "sum_pv_fcff") >= max(0.5, score(cell, "enterprise_value"))):
+            self._put("enterprise_value", cell)
+        elif cell is None:
+            self._put("enterprise_value", None, node)
+        tree = self._tree(cell) if cell else node
+        if tree is None or shape is None:
+            return
+        if alone or shape.inline:
+            self._sum_of_pvs(node)
+            return
+        if isinstance(tree, Call) and tree.function in ("AVERAGE", "CHOOSE", "IF", "MEDIAN", "SWITCH", "INDEX"):
+            self._options(tree)
+            return
+        mains = []
+        for _, part in terms(tree):
+            for option in [Ref(one) for one in self.shapes.cells([part])] if isinstance(part, Range) else [part]:
+                if self._kind(option) in ("ev", "sum_pv", "pv_tv", "pv", "tv"):
+                    mains.append(option)
+        inner = [one for one in mains if self._kind(one) == "ev"]
+        if len(inner) == 1:
+            self._enterprise(inner[0])
+        elif len(inner) > 1:
+            self._blend(inner)
+        else:
+            self._parts_of_enterprise(mains, cell)
+
+    def _options(self, tree: Call) -> None:
+        arguments = [one for one in tree.arguments if one is not None]
+        if tree.function not in ("AVERAGE", "MEDIAN"):
+            arguments = arguments[1:]
+        options: list[Node] = []
+        for argument in arguments:
+            options += [Ref(cell) for cell in self.shapes.cells([argument])] or [argument]
+        self._blend([one for one in options if self._kind(one) in ("ev", "sum_pv")])
+
+    def _blend(self, options: list[Node]) -> None:
+        """Several EVs in one: what they share is bound, their own terminal values are rivals."""
+        branches = []
+        for option in options:
+            branch = Walk(self.shapes, Chain(self.chain.top))
+            branch._enterprise(option)
+            branches.append(branch.chain)
+        for branch_chain in branches:
+            self.chain.rates += branch_chain.rates
+            self.chain.methods |= branch_chain.methods
+            for role, pick in branch_chain.picks.items():
+                cells = {other.picks[role].cell for other in branches if role in other.picks}
+                if role == "enterprise_value":
+                    continue
+                if len(cells) == 1:
+                    self.chain.put(pick)
+                else:
+                    self.chain.rivals.setdefault(role, []).append(pick)
+            self.chain.sums = self.chain.sums or branch_chain.sums
+            self.chain.sums_home = self.chain.sums_home or branch_chain.sums_home
+
+    def _parts_of_enterprise(self, mains: list[Node], home: CellRef | None) -> None:
+        pvs: list[Node] = []
+        for main in mains:
+            kind = self._kind(main)
+            named_pv = isinstance(main, Ref) and self.shapes.naming.score(main.cell, "pv_terminal_value") >= 0.7
+            if kind == "pv_tv" or (kind == "tv" and (named_pv or len(mains) > 1)):
+                self._put("pv_terminal_value", main.cell if isinstance(main, Ref) else None, main)
+                self._terminal(main)
+            elif kind == "sum_pv":
+                self._sum_of_pvs(main)
+            elif kind == "pv":
+                pvs.append(main)
+        if len(pvs) >= 2 and self.chain.sums is None:
+            self.chain.sums = _added(pvs)
+            self.chain.sums_home = home
+            self._put("sum_pv_fcff", None, self.chain.sums)
+            self._rates_of_pvs([one.cell for one in pvs if isinstance(one, Ref)])
+
+    def _sum_of_pvs(self, node: Node) -> None:
+        cell = node.cell if isinstance(node, Ref) else None
+        shape = self.shapes.of(node)
+        if shape is None:
+            return
+        if cell != self.chain.cell("enterprise_value") or cell is None:
+            if not shape.with_tv:
+                self._put("sum_pv_fcff", cell, None if cell else node)
+        self.chain.sums = self.chain.sums or (self._tree(cell) if cell else node)
+        self.chain.sums_home = self.chain.sums_home or (self.shapes.root(cell) if cell else None)
+        if shape.rate and shape.inline:
+            self.chain.rates.append((shape.rate, "discount"))
+        if not shape.inline:
+            self._rates_of_pvs(list(shape.flows))
+        if shape.with_tv:
+            self._terminal_in_flows(list(shape.flows))
+
+    def _rates_of_pvs(self, cells: list[CellRef]) -> None:
+        for cell in cells:
+            shape = self.shapes.at(cell)
+            if shape and shape.rate:
+                self.chain.rates.append((shape.rate, "discount"))
+            if shape and shape.with_tv:
+                self._terminal_in_flows([cell])
+
+    def _terminal_in_flows(self, cells: list[CellRef]) -> None:
+        for cell in reversed(cells[-2:]):
+            node = self._tree(cell)
+            if self._kind(Ref(cell)) == "tv":
+                self._put("terminal_value", self.shapes.root(cell))
+                self._terminal_value(self.shapes.root(cell))
+                return
+            for part in walk(node) if node is not None else ():
+                if isinstance(part, Ref) and self._kind(part) == "tv":
+                    self._put("terminal_value", part.cell)
+                    self._terminal_value(part.cell)
+                    return
+
+    def _terminal(self, node: Node) -> None:
+        """From a present value of a terminal value (or an undiscounted one in its place) to the terminal value."""
+        cell = node.cell if isinstance(node, Ref) else None
+        tree = self._tree(cell) if cell else node
+        shape = self.shapes.of(node)
+        if shape is None:
+            return
+        if shape.rate and shape.kind == "pv_tv" and shape.growth is None:
+            self.chain.rates.append((shape.rate, "discount"))
+        if shape.kind == "tv":
+            target = self.shapes.root(cell) if cell else None
+            if target is not None:
+                self._put("terminal_value", target)
+                self._terminal_value(target)
+            return
+        if shape.flow is not None and self._kind(Ref(shape.flow)) in ("tv", "pv_tv", "ev"):
+            if self._kind(Ref(shape.flow)) == "pv_tv":
+                self._terminal(Ref(shape.flow))
+                return
+            self._put("terminal_value", shape.flow)
+            self._terminal_value(shape.flow)
+        elif shape.growth is not None:
+            self._gordon(shape.rate, shape.growth)
+        elif tree is not None:
+            for part in walk(tree):
+                if self._kind(part) == "tv" and isinstance(part, Binary | Call):
+                    inner = self.shapes.of(part)
+                    self._put("terminal_value", None, part)
+                    if inner and inner.growth:
+                        self._gordon(inner.rate, inner.growth)
+                    return
+
+    def _terminal_value(self, cell: CellRef) -> None:
+        shape = self.shapes.at(cell)
+        tree = self._tree(cell)
+        if shape is None or tree is None:
+            return
+        if shape.growth is not None or shape.rate is not None:
+            self._gordon(shape.rate, shape.growth)
+        if shape.multiple is not None:
+            self.chain.methods.add("multiple")
+            self._put("exit_multiple", shape.multiple)
+        if isinstance(tree, Call):
+            for part in self.shapes.cells([one for one in tree.arguments if one is not None]):
+                inner = self.shapes.at(part)
+                if inner and inner.kind == "tv":
+                    self._terminal_value(self.shapes.root(part))
+        for part in walk(tree):
+            self._ronic(part)
+
+    def _ronic(self, part: Node) -> None:
+        """``1 - g/RONIC`` inside the terminal value names the return on new capital."""
+        if isinstance(part, Binary) and part.operator == "-" and unwrapped(part.left) == Number(1.0):
+            ratio = unwrapped(part.right)
+            if isinstance(ratio, Binary) and ratio.operator == "/":
+                below = rate_of(ratio.right)
+                if below is not None and self.shapes.naming.score(below, "ronic") >= 0.5:
+                    self._put("ronic", below)
+
+    def _gordon(self, rate: CellRef | None, growth: CellRef | None) -> None:
+        self.chain.methods.add("gordon")
+        if rate is not None:
+            self.chain.rates.append((rate, "terminal"))
+        if growth is not None:
+            self._put("terminal_growth", growth)
+
+
+def _added(nodes: list[Node]) -> Node:
+    total = nodes[0]
+    for node in nodes[1:]:
+        total = Binary("+", total, node)
+    return total
+
+
+__all__ = ["CLAIMS", "COUNTS", "Walk", "is_link", "power_of"]

@@ -1,0 +1,124 @@
+"""Which of the workbook's valuations is the headline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Ref, is_link, walk
+from xlcheck.roles.candidates import Candidate
+from xlcheck.roles.chain import Walk
+from xlcheck.roles.picks import Chain
+from xlcheck.roles.shapes import Shapes
+from xlcheck.roles.text import fold
+
+MOST = 40
+"""Candidates that are walked at most."""
+MARGIN = 0.5
+"""Two valuations closer than this in standing cannot be told apart."""
+_SIDE = re.compile(
+    r"scenario|sensitiv|football|comps|compar|peer|relative|multiple|cases|precedent|summary|cover|dashboard|output|check|"
+    r"template|情景|敏感|可比|相对|摘要|シナリオ|感応"
+)
+_SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
+_MAIN_ROLES = ("equity_value", "enterprise_value", "sum_pv_fcff", "pv_terminal_value", "terminal_value", "shares")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A valuation and how much speaks for it as the headline."""
+
+    chain: Chain
+    role: str
+    score: float
+    live: bool
+
+
+def find_valuations(
+    shapes: Shapes, candidates: Mapping[str, tuple[Candidate, ...]], readers: Mapping[CellRef, tuple[CellRef, ...]]
+) -> list[Standing]:
+    """Return the workbook's valuations, the one with the highest standing first."""
+    found: dict[CellRef, Standing] = {}
+    for role in ("value_per_share", "equity_value", "enterprise_value"):
+        tops: dict[CellRef, float] = {}
+        for candidate in candidates.get(role, ()):
+            root = shapes.root(candidate.num.ref)
+            tops[root] = max(tops.get(root, 0.0), candidate.score)
+        for root, score in sorted(tops.items(), key=lambda item: -item[1])[:MOST]:
+            standing = _standing(shapes, root, role, score, readers)
+            if standing is not None and root not in found:
+                found[root] = standing
+    ordered = sorted(found.values(), key=lambda one: -one.score)
+    return _without_parts(ordered)
+
+
+def _without_parts(ordered: list[Standing]) -> list[Standing]:
+    """Leave out valuations whose top is only a step of a fuller one."""
+    used: set[CellRef] = set()
+    kept = []
+    for standing in sorted(ordered, key=lambda one: (one.role != "value_per_share", one.role != "equity_value")):
+        if standing.role != "value_per_share" and standing.chain.top in used:
+            continue
+        used |= {pick.cell for pick in standing.chain.picks.values() if pick.cell is not None}
+        kept.append(standing)
+    return sorted(kept, key=lambda one: -one.score)
+
+
+def _standing(
+    shapes: Shapes, top: CellRef, role: str, label: float, readers: Mapping[CellRef, tuple[CellRef, ...]]
+) -> Standing | None:
+    shape = shapes.at(top)
+    live = shapes.tree(top) is not None
+    wanted = {"value_per_share": "per_share", "equity_value": "equity", "enterprise_value": "ev"}[role]
+    built = shape is not None and shape.kind in (wanted, "ev" if role == "equity_value" else wanted)
+    if (not built and label < 0.7) or (live and shape is None and label < 0.9):
+        return None
+    chain = Walk(shapes, Chain(top)).from_top(role)
+    whole = sum(1 for one in _MAIN_ROLES if one in chain.picks)
+    operating = chain.sums is not None or "pv_terminal_value" in chain.picks
+    score = label + (2.0 if built else 0.0) + 0.4 * whole + (1.0 if operating else 0.0)
+    score += {"value_per_share": 1.5, "equity_value": 0.6, "enterprise_value": 0.0}[role]
+    score -= 0.0 if live else 2.5
+    score += _used(shapes, top, readers)
+    name = fold(top.sheet)
+    score -= 1.0 if _SIDE.search(name) else 0.0
+    own = fold(shapes.naming.label(top))
+    score -= 0.6 if _SECOND.search(own) else 0.0
+    score -= 0.3 if chain.methods == {"multiple"} else 0.0
+    score -= 0.8 if _to_equity(shapes, chain) else 0.0
+    return Standing(chain, role, score, live)
+
+
+def _to_equity(shapes: Shapes, chain: Chain) -> bool:
+    """Say whether the flows are discounted at the cost of equity."""
+    score = shapes.naming.score
+    return any(
+        score(shapes.root(rate), "cost_of_equity") > score(shapes.root(rate), "wacc") for rate, where in chain.rates
+        if where == "discount"
+    )
+
+
+def _used(shapes: Shapes, top: CellRef, readers: Mapping[CellRef, tuple[CellRef, ...]]) -> float:
+    """Count what shows that a value is the answer: compared with a price, repeated on other sheets."""
+    compared = links = 0
+    for reader in readers.get(top, ()):
+        tree = shapes.tree(reader)
+        if tree is None:
+            continue
+        if is_link(tree):
+            links += 1
+            compared += any(_compares(shapes, other, reader) for other in readers.get(reader, ()))
+        elif _compares(shapes, reader, top):
+            compared += 1
+    return (0.8 if compared else 0.0) + 0.15 * min(links, 4)
+
+
+def _compares(shapes: Shapes, reader: CellRef, value: CellRef) -> bool:
+    tree = shapes.tree(reader)
+    cells = [part.cell for part in walk(tree) if isinstance(part, Ref)] if tree is not None else []
+    priced = any(
+        cell != value and shapes.naming.score(cell, "current_price") >= 0.6 for cell in cells
+    )
+    return priced and len(set(cells)) <= 3

@@ -1,0 +1,444 @@
+"""What a formula is by its build: a discount factor, a present value, a terminal value, a sum of them.
+
+Nothing here reads labels, except to tell an exit multiple from other products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Array, Binary, Call, Node, Number, Range, Ref, Unary, Union, factors, is_link, parse, terms, walk
+from xlcheck.roles.naming import Naming
+from xlcheck.workbook import Book
+
+Kind = Literal["factor", "divisor", "pv", "sum_pv", "tv", "pv_tv", "ev", "equity", "per_share"]
+WRAPPERS = {"ROUND": 0, "ROUNDUP": 0, "ROUNDDOWN": 0, "IFERROR": 0, "IFNA": 0, "SINGLE": 0, "ABS": 0, "INT": 0, "N": 0, "MROUND": 0}
+"""Functions that hand on their argument, and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a formula is."""
+
+    kind: Kind
+    rate: CellRef | None = None
+    growth: CellRef | None = None
+    flow: CellRef | None = None
+    """The single flow behind a present value or a terminal value."""
+    flows: tuple[CellRef, ...] = ()
+    """For a sum: the cells summed, or the flows of NPV."""
+    inline: bool = False
+    """True where `flows` are undiscounted (NPV, SUMPRODUCT)."""
+    multiple: CellRef | None = None
+    blended: bool = False
+    """An average of several values of the kind."""
+    with_tv: bool = False
+
+
+@dataclass
+class Shapes:
+    """Answers, with a memory, what the formula of a cell is."""
+
+    book: Book
+    naming: Naming
+    _memory: dict[CellRef, Shape | None] = field(default_factory=dict)
+    _trees: dict[CellRef, Node | None] = field(default_factory=dict)
+    _open: set[CellRef] = field(default_factory=set)
+
+    def tree(self, ref: CellRef) -> Node | None:
+        """Return the formula of a cell as a tree without its rounding, or None for a constant."""
+        if ref not in self._trees:
+            cell = self.book.get(ref)
+            formula = cell.formula if cell else None
+            if formula is None and ref in self.spilled:
+                self._trees[ref] = self.tree(self.spilled[ref])
+            else:
+                self._trees[ref] = None if formula is None else unwrapped(parse(formula, ref.sheet, self.book, ref))
+        return self._trees[ref]
+
+    @cached_property
+    def spilled(self) -> Mapping[CellRef, CellRef]:
+        """Cell that an array formula fills → the cell that holds the formula."""
+        return {
+            ref: cell.ref
+            for cell in self.book.cells()
+            if cell.array is not None and cell.formula is not None
+            for ref in cell.array.cells()
+            if ref != cell.ref
+        }
+
+    def single(self, node: Node) -> Node:
+        """Return the first cell of a range inside an array formula, or of a spilled array (``G24#``)."""
+        node = unwrapped(node)
+        if isinstance(node, Call) and node.function == "ANCHORARRAY" and node.arguments[0] is not None:
+            return self.single(node.arguments[0])
+        if isinstance(node, Range) and 1 in (
+            node.range.last_row - node.range.first_row + 1,
+            node.range.last_column - node.range.first_column + 1,
+        ):
+            return Ref(CellRef(*node.range[:3]))
+        return node
+
+    def root(self, ref: CellRef) -> CellRef:
+        """Follow plain links (``=Sheet!A1``) to their end."""
+        for _ in range(30):
+            node = self.tree(ref)
+            if node is None or not is_link(node):
+                return ref
+            ref = _linked(node)
+        return ref
+
+    def at(self, ref: CellRef) -> Shape | None:
+        """Return what the formula of a cell is, or None."""
+        ref = self.root(ref)
+        if ref not in self._memory and ref not in self._open:
+            self._work_out(ref)
+        return self._memory.get(ref)
+
+    def _work_out(self, ref: CellRef) -> None:
+        """Work out a cell after all that it reads, without recursion (chains of formulas can be very long)."""
+        stack = [ref]
+        while stack:
+            cell = stack[-1]
+            node = self.tree(cell)
+            if cell in self._memory or node is None:
+                self._memory.setdefault(cell, None)
+                stack.pop()
+                continue
+            waiting = [] if cell in self._open else self._read_by(node)
+            self._open.add(cell)
+            waiting = [one for one in waiting if one not in self._memory and one not in self._open]
+            if waiting:
+                stack += waiting
+                continue
+            self._memory[cell] = self.of(node, cell)
+            self._open.discard(cell)
+            stack.pop()
+
+    def _read_by(self, node: Node) -> list[CellRef]:
+        return [self.root(cell) for part in walk(node) for cell in self.cells([part])]
+
+    def of(self, node: Node, home: CellRef | None = None) -> Shape | None:
+        """Return what an expression is, or None."""
+        node = unwrapped(node)
+        if isinstance(node, Ref):
+            return self.at(node.cell)
+        if isinstance(node, Call):
+            return self._call(node, home)
+        parts = terms(node)
+        if len(parts) > 1:
+            return self._sum(parts, home)
+        return self._product(node, home)
+
+    def _call(self, node: Call, home: CellRef | None) -> Shape | None:
+        arguments = [argument for argument in node.arguments if argument is not None]
+        if node.function in ("NPV", "XNPV") and len(arguments) >= 2:
+            flows = tuple(self.cells(arguments[1:2] if node.function == "XNPV" else arguments[1:]))
+            with_tv = any(self._kind(flow) == "tv" or self._holds_tv(flow) for flow in flows[-2:])
+            return Shape("ev" if with_tv else "sum_pv", rate_of(arguments[0]), flows=flows, inline=True, with_tv=with_tv)
+        if node.function == "PV" and len(arguments) >= 3:
+            amount = terms(arguments[-1])[0][1]
+            flow = amount.cell if isinstance(amount, Ref) else None
+            kind: Kind = "pv_tv" if flow and self._kind(flow) == "tv" else "pv"
+            return Shape(kind, rate_of(arguments[0]), flow=flow)
+        if node.function == "SUMPRODUCT":
+            return self._sumproduct(arguments)
+        if node.function in ("SUM",):
+            return self._sum(terms(node), home)
+        if node.function == "POWER":
+            return self._product(node, home)
+        if node.function in ("AVERAGE", "CHOOSE", "IF", "MEDIAN", "SWITCH", "INDEX"):
+            return self._choice(node.function, arguments)
+        return None
+
+    def _choice(self, function: str, arguments: list[Node]) -> Shape | None:
+        """A choice or an average of like values is such a value."""
+        options: list[Node] = []
+        for argument in arguments if function in ("AVERAGE", "MEDIAN") else arguments[1:]:
+            options += [Ref(cell) for cell in self.cells([argument])] or [argument]
+        found = [shape for shape in (self.of(option) for option in options) if shape is not None]
+        kinds = {shape.kind for shape in found}
+        if not found or len(kinds) > 1:
+            return None
+        return replace(found[0], blended=len(found) > 1 and function in ("AVERAGE", "MEDIAN"))
+
+    def _sumproduct(self, arguments: list[Node]) -> Shape | None:
+        ranges = [argument for argument in arguments if isinstance(argument, Range | Ref)]
+        if len(arguments) == len(ranges) == 2:
+            left, right = (tuple(self.cells([argument])) for argument in ranges)
+            for flows, weights in ((left, right), (right, left)):
+                shape = self.at(weights[0]) if weights else None
+                if shape and shape.kind == "factor":
+                    return Shape("sum_pv", shape.rate, flows=flows, inline=True)
+            kinds = {self._kind(cell) for cell in left} | {self._kind(cell) for cell in right}
+            if "ev" in kinds or "per_share" in kinds or "equity" in kinds:
+                kind = next(k for k in ("per_share", "equity", "ev") if k in kinds)
+                return Shape(kind, blended=True)  # type: ignore[arg-type]
+            return None
+        discount = [power for argument in arguments for power in self._powers(argument) if power[2] < 0]
+        flows = next((tuple(self.cells([argument])) for argument in arguments if isinstance(argument, Range)), ())
+        if not flows and len(arguments) == 1:
+            inner = [node for node, _ in factors(arguments[0]) if isinstance(node, Range)]
+            flows = tuple(self.cells(inner[:1]))
+        return Shape("sum_pv", discount[0][0], flows=flows, inline=True) if discount and flows else None
+
+    def _powers(self, node: Node) -> list[tuple[CellRef | None, Node | None, int]]:
+        """Return (rate, time, exponent) for each ``(1+r)^t`` among the factors."""
+        found = []
+        for factor, exponent in factors(node):
+            power = power_of(factor)
+            if power is not None:
+                found.append((*power, exponent))
+        return found
+
+    def _kind(self, cell: CellRef) -> Kind | None:
+        shape = self.at(cell)
+        return shape.kind if shape else None
+
+    def _holds_tv(self, cell: CellRef) -> bool:
+        node = self.tree(self.root(cell))
+        return node is not None and any(
+            isinstance(part, Ref) and self._kind(part.cell) == "tv" for _, part in terms(node)
+        )
+
+    def _product(self, node: Node, home: CellRef | None) -> Shape | None:
+        rate: CellRef | None = None
+        over: list[Node] = []
+        growth_power = discounted = False
+        gordon: tuple[CellRef | None, CellRef | None] | None = None
+        under: list[Node] = []
+        for written, exponent in factors(node):
+            factor = self.single(written)
+            power = power_of(factor)
+            shape = self.at(factor.cell) if isinstance(factor, Ref) else None
+            if power is not None and exponent < 0:
+                rate, discounted = power[0], True
+            elif power is not None and power[1] is not None:
+                rate, growth_power = power[0], True
+            elif shape and ((shape.kind == "factor" and exponent > 0) or (shape.kind == "divisor" and exponent < 0)):
+                rate, discounted = shape.rate, True
+                if shape.kind == "factor":
+                    over.append(factor)
+            elif exponent < 0 and (spread := self._spread(factor)) is not None:
+                gordon = spread
+            else:
+                (over if exponent > 0 else under).append(factor)
+        if gordon is not None:
+            return self._gordon(gordon, over, discounted)
+        if growth_power:
+            return None if [one for one in over + under if not isinstance(one, Number)] else Shape("divisor", rate)
+        if discounted:
+            return self._discounted(rate, over)
+        return self._plain(over, under, home)
+
+    def _discounted(self, rate: CellRef | None, over: list[Node]) -> Shape | None:
+        money = [one for one in over if not isinstance(one, Number) and not self._is_factor(one)]
+        if not money:
+            return Shape("factor", rate)
+        for one in money:
+            shape = self.of(one)
+            if shape and shape.kind in ("tv", "ev") and len(money) == 1:
+                return Shape("pv_tv", rate, shape.growth, flow=one.cell if isinstance(one, Ref) else None)
+            if shape and shape.kind == "pv_tv" and len(money) == 1:
+                return Shape("pv_tv", rate, flow=one.cell if isinstance(one, Ref) else None)
+        flow = next((one.cell for one in money if isinstance(one, Ref)), None)
+        with_tv = any(
+            isinstance(part, Ref) and self._kind(part.cell) == "tv" for one in money for _, part in terms(one)
+        )
+        if flow is None:
+            flow = next((part.cell for one in money for _, part in terms(one) if isinstance(part, Ref)), None)
+        return Shape("pv", rate, flow=flow, with_tv=with_tv)
+
+    def _is_factor(self, node: Node) -> bool:
+        return isinstance(node, Ref) and self._kind(node.cell) == "factor"
+
+    def _spread(self, node: Node) -> tuple[CellRef | None, CellRef | None] | None:
+        """Return (rate, growth) of ``r - g``, both cells, each of a size a rate has."""
+        node = unwrapped(node)
+        if not (isinstance(node, Binary) and node.operator == "-"):
+            return None
+        rate, growth = rate_of(node.left), rate_of(node.right)
+        if rate is None or (growth is None and not isinstance(node.right, Number)):
+            return None
+        for cell in (rate, growth):
+            value = self.naming.layout.value(cell) if cell else None
+            if value is not None and not -0.5 < value < 1 and not self.naming.score(cell, "wacc", "terminal_growth"):  # type: ignore[arg-type]
+                return None
+        return rate, growth
+
+    def _gordon(
+        self, spread: tuple[CellRef | None, CellRef | None], over: list[Node], discounted: bool
+    ) -> Shape | None:
+        flow = None
+        for one in over:
+            cells = [part.cell for part in walk(one) if isinstance(part, Ref) and part.cell not in spread]
+            flow = flow or (cells[0] if cells else None)
+            if isinstance(one, Ref) and self._kind(one.cell) == "factor":
+                discounted = True
+        return Shape("pv_tv" if discounted else "tv", spread[0], spread[1], flow=flow)
+
+    def _plain(self, over: list[Node], under: list[Node], home: CellRef | None) -> Shape | None:
+        cells = [one for one in over if isinstance(one, Ref)]
+        if not under and len(cells) == 2 and len([one for one in over if not isinstance(one, Number)]) == 2:
+            for multiple, base in (cells, cells[::-1]):
+                if self._is_multiple(multiple.cell, base.cell, home):
+                    return Shape("tv", multiple=multiple.cell, flow=base.cell)
+        if len(over) == 1 and not under:
+            if isinstance(over[0], Range):
+                return self._sum(((1, over[0]),), home)
+            return self.of(over[0], home) if isinstance(over[0], Ref | Call) else None
+        found = [(one, self.of(one)) for one in over if not isinstance(one, Number | Range)]
+        kinds = [shape.kind for _, shape in found if shape]
+        if under and kinds and kinds[0] in ("equity", "ev", "sum_pv") and self._per_share(under, home):
+            return Shape("per_share", found[0][1].rate if found[0][1] else None)
+        if "per_share" in kinds and len(found) + len(under) == 2 and (not under or self._is_value_per_share(home)):
+            return Shape("per_share")
+        if not [one for one in under if not isinstance(one, Number)] and len(found) == 1 and kinds:
+            return found[0][1]
+        return None
+
+    def _is_multiple(self, multiple: CellRef, base: CellRef, home: CellRef | None) -> bool:
+        named = self.naming.score(multiple, "exit_multiple") >= 0.35 or self.naming.score(base, "ebitda") >= 0.6
+        value = self.naming.layout.value(multiple)
+        if not named or (value is not None and not 1 < abs(value) < 200):
+            return False
+        return self.naming.score(multiple, "exit_multiple") >= 0.7 or (
+            home is not None and self.naming.score(home, "terminal_value", "enterprise_value") >= 0.4
+        )
+
+    def _per_share(self, under: list[Node], home: CellRef | None) -> bool:
+        cells = [one.cell for one in under if isinstance(one, Ref)]
+        if len([one for one in under if not isinstance(one, Number)]) > 1:
+            return False
+        if any(self.naming.score(cell, "shares", "diluted_shares", "basic_shares") >= 0.45 for cell in cells):
+            return True
+        return self._is_value_per_share(home)
+
+    def _is_value_per_share(self, home: CellRef | None) -> bool:
+        return home is not None and self.naming.score(home, "value_per_share") >= 0.5
+
+    def _sum(self, parts: Iterable[tuple[int, Node]], home: CellRef | None) -> Shape | None:
+        kinds: list[tuple[Shape, Node]] = []
+        other = 0
+        for _, part in parts:
+            options: list[Node] = [Ref(cell) for cell in self.cells([part])] or [part]
+            for option in options:
+                shape = self.of(option)
+                if shape is not None and shape.kind not in ("factor", "divisor"):
+                    kinds.append((shape, option))
+                elif not isinstance(option, Number) or abs(option.value) > 1:
+                    other += 1
+        return _combined(kinds, other)
+
+    def cells(self, nodes: Iterable[Node]) -> list[CellRef]:
+        """Return the non-blank cells of the references among the nodes."""
+        found: list[CellRef] = []
+        for node in nodes:
+            if isinstance(node, Ref):
+                found.append(node.cell)
+            elif isinstance(node, Union):
+                found += self.cells(node.parts)
+            elif isinstance(node, Call) and node.function == "ANCHORARRAY" and isinstance(node.arguments[0], Ref):
+                anchor = self.book.get(node.arguments[0].cell)
+                if anchor is not None and anchor.array is not None:
+                    found += list(anchor.array.cells())
+            elif isinstance(node, Range) and node.range.size <= 2000:
+                sheet = self.naming.layout.by_name.get(node.range.sheet)
+                if sheet is not None:
+                    found += [ref for ref in node.range.cells() if (ref.row, ref.column) in sheet.numbers]
+        return found
+
+
+def _combined(kinds: list[tuple[Shape, Node]], other: int) -> Shape | None:
+    """Return what a sum of such parts is: PVs and a discounted TV make an EV, an EV and claims make equity."""
+    names = [shape.kind for shape, _ in kinds]
+    rate = next((shape.rate for shape, _ in kinds if shape.rate), None)
+    growth = next((shape.growth for shape, _ in kinds if shape.growth), None)
+    cells = tuple(node.cell for shape, node in kinds if isinstance(node, Ref) and shape.kind == "pv")
+    if not kinds:
+        return None
+    if "per_share" in names:
+        return Shape("per_share", rate, growth)
+    whole = [name for name in names if name in ("ev", "equity")]
+    has_tv = "pv_tv" in names or any(shape.with_tv for shape, _ in kinds)
+    has_pv = "sum_pv" in names or "pv" in names
+    if whole:
+        shape = next(shape for shape, _ in kinds if shape.kind in ("ev", "equity"))
+        if len(whole) > 1:
+            return replace(shape, blended=True)
+        return replace(shape, kind="equity" if other or len(kinds) > 1 else shape.kind)
+    if has_tv and (has_pv or names.count("pv_tv") >= 2) or ("tv" in names and has_pv):
+        return Shape("equity" if other else "ev", rate, growth, flows=cells, with_tv=True)
+    if names.count("pv") >= 2 or "sum_pv" in names:
+        inner = next((shape for shape, _ in kinds if shape.kind == "sum_pv"), None)
+        if other and inner is not None:
+            return Shape("equity", rate, growth, flows=inner.flows)
+        return inner or (None if other > 2 else Shape("sum_pv", rate, flows=cells))
+    if names == ["pv_tv"] and other:
+        return None
+    return kinds[0][0] if len(kinds) == 1 and not other else None
+
+
+def unwrapped(node: Node) -> Node:
+    """Take the rounding, error guards and plus signs off an expression."""
+    while True:
+        if isinstance(node, Unary) and node.operator == "+":
+            node = node.operand
+        elif isinstance(node, Call) and node.function in WRAPPERS and node.arguments and node.arguments[0] is not None:
+            node = node.arguments[0]
+        else:
+            return node
+
+
+def rate_of(node: Node | None) -> CellRef | None:
+    """Return the cell of a rate: a plain reference, or one divided by 100."""
+    if node is None:
+        return None
+    node = unwrapped(node)
+    if isinstance(node, Ref):
+        return node.cell
+    if isinstance(node, Range) and node.range.size > 1:
+        return CellRef(*node.range[:3])
+    if isinstance(node, Binary) and node.operator == "/" and node.right in (Number(100.0), Number(100)):
+        return rate_of(node.left)
+    return None
+
+
+def power_of(node: Node) -> tuple[CellRef | None, Node | None] | None:
+    """Return (rate, time) of ``(1+r)^t``, (rate, None) of ``(1+r)``, else None."""
+    node = unwrapped(node)
+    if isinstance(node, Call) and node.function == "POWER" and len(node.arguments) == 2 and node.arguments[0]:
+        base = _one_plus(node.arguments[0])
+        return None if base is None else (base[0], node.arguments[1])
+    if isinstance(node, Binary) and node.operator == "^":
+        base = _one_plus(node.left)
+        return None if base is None else (base[0], node.right)
+    base = _one_plus(node)
+    return None if base is None else (base[0], None)
+
+
+def _one_plus(node: Node) -> tuple[CellRef | None] | None:
+    node = unwrapped(node)
+    if not (isinstance(node, Binary) and node.operator == "+"):
+        return None
+    for one, rate in ((node.left, node.right), (node.right, node.left)):
+        if isinstance(unwrapped(one), Number) and unwrapped(one) == Number(1.0):
+            inner = unwrapped(rate)
+            if isinstance(inner, Number | Array):
+                return (None,)
+            cell = rate_of(inner)
+            if cell is not None:
+                return (cell,)
+    return None
+
+
+def _linked(node: Node) -> CellRef:
+    while not isinstance(node, Ref):
+        inner = node.operand if isinstance(node, Unary) else node.arguments[0] if isinstance(node, Call) else None
+        assert inner is not None
+        node = inner
+    return node.cell

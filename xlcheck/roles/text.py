@@ -1,0 +1,166 @@
+"""Text of labels: folding, tokens, brackets, signs, misspellings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+_TRADITIONAL = str.maketrans(
+    "資產負債權價值現貼權終續長營業務參數總稅後稅淨經濟攤銷舊開銷資動間過應當無風險規範億萬幣團實際聯營賬與對個稱優級將變動轉"
+    "換額還項監東會計師債遞減歸屬潛釋據發擇輪幅較國際準備業績報評預測單於區點損戶庫購買贖貸證註類專",
+    "资产负债权价值现贴权终续长营业务参数总税后税净经济摊销旧开销资动间过应当无风险规范亿万币团实际联营账与对个称优级将变动转"
+    "换额还项监东会计师债递减归属潜释据发择轮幅较国际准备业绩报评预测单于区点损户库购买赎贷证注类专",
+)
+_SPECIAL = (
+    (re.compile(r"\b([ed])\s*/\s*\(\s*d\s*\+\s*e\s*\)"), r" \1/v "),
+    (re.compile(r"\bev\s*/\s*\(?ebitda\)?"), " ev/ebitda "),
+    (re.compile(r"\bd\s*/\s*e\b"), " d/e "),
+    (re.compile(r"\b([ed])\s*/\s*v\b"), r" \1/v "),
+    (re.compile(r"\bd\s*&\s*a\b"), " d&a "),
+    (re.compile(r"\bs\s*/\s*o\b"), " s/o "),
+    (re.compile(r"\by\s*/\s*y\b"), " y/y "),
+    (re.compile(r"\bfk\s*/\s*ek\b"), " fk/ek "),
+    (re.compile(r"\bebit\s*\*?\s*\(\s*1\s*-\s*t(?:ax)?(?:\s*rate)?\s*\)"), " ebit1t "),
+    (re.compile(r"\br_([a-z])\b"), r"r\1"),
+)
+_PAIRS = re.compile(
+    r"(upside|increase|decrease|inc\.?|premium|discount|add|plus|less|cash|income|long|short)\s*/\s*"
+    r"\(?(downside|decrease|increase|dec\.?|discount|premium|less|minus|debt|expense|term|cash|\(cash)"
+)
+_SIGN = re.compile(
+    r"^\s*(?:[\(\[]?\s*(?:\+/-|[+\-−–—])\s*[\)\]]?\s*|"
+    r"(?:add back|add/less|plus/less|add|plus|less|minus|deduct|zzgl\.?|abzgl\.?|davon)\b\s*[:：.\-]?\s*|"
+    r"(?:加回|加上|加|减去|减|減|扣除|控除|其中)\s*[:：]\s*)+",
+    re.IGNORECASE,
+)
+_MINUS = re.compile(r"^\s*(?:[\(\[]?\s*[\-−–—]|less|minus|deduct|abzgl|减|減|扣除|控除)", re.IGNORECASE)
+_PLUS = re.compile(r"^\s*(?:[\(\[]?\s*\+(?!/)|add|plus|zzgl|加)", re.IGNORECASE)
+_PERCENT_NUMBER = re.compile(r"[@~≈]?\s*\d+(?:[.,]\d+)?\s*%")
+_PERIOD_WORD = re.compile(r"\b(?:fy|cy|q[1-4]\s*)?(?:19|20)\d{2}\s*[aefp]?\b|\b\d{2}fy\b|\bfy\d{2}[aefp]?\b")
+_NUMBERING = re.compile(
+    r"^\s*(?:\d{1,2}(?:\.\d{1,2})*[.)]\s+|[ivx]{1,4}[.)]\s+|[a-h][.)]\s+|[一二三四五六七八九十]+、|\*+|•)"
+)
+_BRACKET = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
+_TOKEN = re.compile(
+    r"ebit1t|ev/ebitda|fk/ek|[ed]/[ev]|d&a|s/o|y/y|"
+    r"[⺀-鿿぀-ヿ가-힯豈-﫿]+|[^\W\d_⺀-鿿぀-ヿ]+(?:['’][^\W\d_]+)?|\d+(?:[.\-]\d+)*|%"
+)
+_CJK = re.compile(r"[⺀-鿿぀-ヿ豈-﫿]")
+FILLERS = frozenset(
+    "the of to for in at a an and or our by on as with from its per_cent der die das des im je und zum zur de la le du del da do "
+    "fy cy e total value_ company memo using calculated calc result year_end m mm mn k bn usd eur gbp cny rmb hkd jpy inr "
+    "million millions thousand thousands billion crore crores lakh lakhs cr rs mio tsd c $ method "
+    "gordon perpetuity base case live pgm ggm approach".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a label: its words in order and the same text without spaces (for CJK)."""
+
+    tokens: tuple[str, ...]
+    compact: str
+    ratio: bool
+    """The text sets one quantity over another (``FCF / Capex``)."""
+    weight: float
+    """1 for the whole label, less for a bracket inside it."""
+
+
+@lru_cache(maxsize=50_000)
+def fold(text: str) -> str:
+    """Return the text in lower case, without accents, full-width forms and traditional characters."""
+    text = unicodedata.normalize("NFKC", text).lower().replace("∆", "δ").replace("ß", "ss").replace("×", "x")
+    folded = []
+    for char in text:
+        if ord(char) < 0x2000 and ord(char) > 127:
+            folded.append("".join(c for c in unicodedata.normalize("NFKD", char) if not unicodedata.combining(c)))
+        else:
+            folded.append(char)
+    return "".join(folded).replace("đ", "d").translate(_TRADITIONAL)
+
+
+def has_cjk(text: str) -> bool:
+    """Say whether the text holds Chinese or Japanese characters."""
+    return _CJK.search(text) is not None
+
+
+def stated_sign(text: str) -> int | None:
+    """Return -1 for ``Less: debt`` or ``(–) debt``, +1 for ``Add: cash``, None where the label says neither."""
+    folded = fold(text)
+    if re.match(r"^\s*\(?\s*\+\s*/\s*[-−–]", folded) or re.match(r"^\s*(add|plus)\s*/", folded):
+        return None
+    return -1 if _MINUS.match(folded) else 1 if _PLUS.match(folded) else None
+
+
+@lru_cache(maxsize=50_000)
+def read_label(text: str) -> tuple[Reading, ...]:
+    """Return the ways to read a label, the whole first, then without brackets, then each bracket."""
+    folded = fold(text.replace("\n", " "))
+    folded = re.split(r"\s[=＝]\s|＝", folded)[0]
+    folded = _PERCENT_NUMBER.sub(" ", folded)
+    folded = _NUMBERING.sub("", folded)
+    folded = _SIGN.sub("", folded)
+    for pattern, replacement in _SPECIAL:
+        folded = pattern.sub(replacement, folded)
+    folded = re.sub(r"\s(/)\s(?=\(e\b|\(d\b)", " ", folded)
+    without = _PERIOD_WORD.sub(" ", folded)
+    readings = [_reading(without, 1.0)]
+    inner = _BRACKET.findall(without)
+    if inner:
+        outer = _BRACKET.sub(" ", without)
+        if outer.strip():
+            readings.append(_reading(outer, 0.99))
+        readings += [_reading(part, 0.88) for part in inner if part.strip()]
+    return tuple(reading for reading in readings if reading.tokens)
+
+
+def _reading(text: str, weight: float) -> Reading:
+    bare = _PAIRS.sub(r"\1 \2", text)
+    ratio = re.search(r"[^\W\d_)]\s*[/÷]\s*[^\W\d_(]", re.sub(r"ev/ebitda|fk/ek|[ed]/[ev]|s/o|y/y", "x", bare))
+    tokens = tuple(_TOKEN.findall(bare))
+    return Reading(tokens, re.sub(r"[\s\-–—_.,:：、，。;；'\"()（）\[\]【】「」]", "", bare), ratio is not None, weight)
+
+
+def spelled(token: str, known: frozenset[str]) -> str:
+    """Return the known word that a misspelt token means, or the token itself."""
+    if len(token) < 5 or token in known or not token.isalpha() or has_cjk(token):
+        return token
+    return _nearest(token, known)
+
+
+@lru_cache(maxsize=20_000)
+def _nearest(token: str, known: frozenset[str]) -> str:
+    allowed = 1 if len(token) < 8 else 2
+    best, best_distance = token, allowed + 1
+    for word in known:
+        if abs(len(word) - len(token)) > allowed or len(word) < 5 or word[0] != token[0]:
+            continue
+        distance = _distance(token, word, best_distance)
+        if distance < best_distance:
+            best, best_distance = word, distance
+    return best
+
+
+def _distance(left: str, right: str, limit: int) -> int:
+    """Damerau–Levenshtein distance (neighbouring letters may be swapped), cut off at `limit`."""
+    before: list[int] = []
+    previous = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        current = [i]
+        for j, b in enumerate(right, 1):
+            cost = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            current.append(cost)
+        if min(current) >= limit:
+            return limit
+        before, previous = previous, current
+    return previous[-1]
+
+
+def words_of(phrases: Iterable[str]) -> frozenset[str]:
+    """Return every word that the phrases use."""
+    return frozenset(token for phrase in phrases for reading in read_label(phrase)[:1] for token in reading.tokens)
