@@ -12,12 +12,12 @@ from typing import Protocol
 from xlcheck.cells import CellRef, Scalar, as_number
 from xlcheck.engines import ENGINES, Clock, Session, Unsolved, engine
 from xlcheck.graph import Graph, build_graph
-from xlcheck.legs import CellVerdict, Verdict, weigh
-from xlcheck.live import LiveModel
-from xlcheck.localcheck import claims_nothing, local_check
-from xlcheck.loops import Loop
-from xlcheck.rewrite import Rewriter
-from xlcheck.shadow import Shadow
+from xlcheck.live.loops import Loop
+from xlcheck.live.model import LiveModel
+from xlcheck.localcheck.check import claims_nothing, local_check
+from xlcheck.localcheck.legs import CellVerdict, Verdict, weigh
+from xlcheck.localcheck.shadow import Shadow
+from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book
 
 __all__ = ["CellVerdict", "Loop", "Recalc", "Verdict", "WhatIf", "recompute"]

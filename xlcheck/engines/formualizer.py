@@ -14,8 +14,8 @@ import formualizer
 
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import Clock, Unsolved, UnsolvedKind, is_panic
+from xlcheck.engines.package import Formula, read_package, write_package
 from xlcheck.errors import EngineError
-from xlcheck.package import Formula, read_package, write_package
 
 ERRORS: Mapping[str, str | UnsolvedKind] = {
     "Div": "#DIV/0!",

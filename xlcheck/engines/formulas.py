@@ -13,7 +13,7 @@ from typing import Any
 
 from xlcheck.cells import CellError, CellRef, RangeRef, Scalar
 from xlcheck.engines import Clock, Unsolved
-from xlcheck.package import Formula, read_package
+from xlcheck.engines.package import Formula, read_package
 
 _CODE = re.compile(r"#(?:N/A|[A-Z0/]+[!?])")
 _UNTRUSTED = re.compile(

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from xlcheck.agreement import displayed_decimals
 from xlcheck.cells import CellRef, RangeRef, column_letters
-from xlcheck.positions import spell_positions
+from xlcheck.localcheck.agreement import displayed_decimals
+from xlcheck.normalise.positions import spell_positions
 from xlcheck.reading.scope import defined_name, name_area, structured
 from xlcheck.reading.tokens import Area, Token, tokens
 from xlcheck.workbook import Book, Cell, DefinedName

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from xlcheck.agreement import agree, tolerance_of
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import Engine, Unsolved
 from xlcheck.formula import Call, Node, Number, Range, Text, parse, walk
-from xlcheck.shadow import NOT_STORED, Shadow, Values, stored_values
+from xlcheck.localcheck.agreement import agree, tolerance_of
+from xlcheck.localcheck.shadow import NOT_STORED, Shadow, Values, stored_values
 from xlcheck.workbook import Book, Cell
 
 

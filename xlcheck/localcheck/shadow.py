@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Clock, Engine, Unsolved
+from xlcheck.engines.package import Content, Draft, Formula, write_package
 from xlcheck.errors import EngineError
 from xlcheck.graph import Graph
 from xlcheck.normalise import external_sheets, workbook_names
-from xlcheck.package import Content, Draft, Formula, write_package
-from xlcheck.rewrite import Rewriter
+from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book, Cell
 
 Values = Mapping[CellRef, Scalar | Unsolved]

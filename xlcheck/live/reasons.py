@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import BLOCKED, Unsolved, UnsolvedKind
 from xlcheck.graph import Graph
-from xlcheck.loops import Loop, LoopState
+from xlcheck.live.loops import Loop, LoopState
 from xlcheck.workbook import Book
 
 Values = Mapping[CellRef, Scalar | Unsolved]

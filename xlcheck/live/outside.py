@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlcheck.agreement import agree, tolerance_of
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import BLOCKED, Engine, Unsolved
-from xlcheck.shadow import Shadow
+from xlcheck.localcheck.agreement import agree, tolerance_of
+from xlcheck.localcheck.shadow import Shadow
 from xlcheck.workbook import Cell
 
 Values = Mapping[CellRef, Scalar | Unsolved]

@@ -11,17 +11,17 @@ from dataclasses import replace
 from functools import cached_property
 
 from xlcheck.cells import CellRef, RangeRef, Scalar
-from xlcheck.datatables import sources_of, table_values
 from xlcheck.engines import Clock, Engine, Session, Unsolved
+from xlcheck.engines.package import Draft, Formula, write_package
 from xlcheck.graph import Graph
-from xlcheck.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
+from xlcheck.live.datatables import sources_of, table_values
+from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
+from xlcheck.live.outside import Outside
+from xlcheck.live.reasons import explained
+from xlcheck.live.region import LoopRegion
+from xlcheck.localcheck.shadow import UNKNOWN, Shadow, Values
 from xlcheck.normalise import followers, normalise
-from xlcheck.outside import Outside
-from xlcheck.package import Draft, Formula, write_package
-from xlcheck.reasons import explained
-from xlcheck.region import LoopRegion
-from xlcheck.rewrite import Rewriter
-from xlcheck.shadow import UNKNOWN, Shadow, Values
+from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book, Cell
 
 Changes = Mapping[CellRef, Scalar]

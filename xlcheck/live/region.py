@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Clock, Engine, Unsolved
+from xlcheck.engines.package import Content, Draft, Formula, write_package
 from xlcheck.graph import Graph
 from xlcheck.normalise import external_sheets, workbook_names
-from xlcheck.package import Content, Draft, Formula, write_package
-from xlcheck.rewrite import Rewriter
+from xlcheck.normalise.rewrite import Rewriter
 
 Values = Mapping[CellRef, Scalar | Unsolved]
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from xlcheck.cells import CellRef, RangeRef
-from xlcheck.package import Content, Draft, Formula, SheetCells
-from xlcheck.rewrite import Rewriter, alias
+from xlcheck.engines.package import Content, Draft, Formula, SheetCells
+from xlcheck.normalise.rewrite import Rewriter, alias
 from xlcheck.workbook import Book, Cell, DefinedName, Sheet
 
 

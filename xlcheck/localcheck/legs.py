@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from xlcheck.agreement import agree, tolerance_of
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
-from xlcheck.localcheck import Local
-from xlcheck.loops import Loop
+from xlcheck.live.loops import Loop
+from xlcheck.localcheck.agreement import agree, tolerance_of
+from xlcheck.localcheck.check import Local
 from xlcheck.workbook import Book
 
 Verdict = Literal["same", "stale", "unsolved", "no_stored_value"]

@@ -1,0 +1,1 @@
+"""The local check and the verdict on every stored value."""
