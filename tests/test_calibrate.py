@@ -123,7 +123,7 @@ def test_a_fatal_answer_that_is_not_capped_is_named(task: Path) -> None:
     (task / "calibration.yaml").write_text(plan, encoding="utf-8")
     row = calibrate(task, fake_grade).rows[3]
     assert row.reason == "its high end 100 lies above 40, for no fatal error was triggered"
-    assert row.moved[0] == "J01 +52: fleet growth is argued"
+    assert row.moved == ("fatal.unit-mix was not found: it holds",)
 
 
 def test_an_empty_answer_that_scores_is_broken(task: Path) -> None:

@@ -195,7 +195,7 @@ def _verdict(answer: Answer, low: Decimal, high: Decimal, card: ScoreCard) -> tu
         return f"its low end {low} lies below {floor}", _losers(card, floor - low)
     if high > ceiling:
         cause = "" if answer.kind != "fatal" or card.fatal else ", for no fatal error was triggered"
-        return f"its high end {high} lies above {ceiling}{cause}", _winners(card)
+        return f"its high end {high} lies above {ceiling}{cause}", _untriggered(card) if cause else _winners(card)
     if answer.kind == "numbers-only" and high >= 50:
         return f"its high end {high} does not lie below 50", _winners(card, kind="judge")
     return None, ()
@@ -220,6 +220,16 @@ def _losers(card: ScoreCard, short: Decimal) -> tuple[str, ...]:
 
 def _fatal_words(line: Line) -> str:
     return f"{line.item} {'open, ' if line.open else ''}caps the total: {line.message or line.reason or line.title}"
+
+
+def _untriggered(card: ScoreCard) -> tuple[str, ...]:
+    """Return every fatal error that was not found, with the reason; what earned most where the rubric has none."""
+    words = [
+        f"{line.item} {'is open' if line.open else 'was not found'}: {line.message or line.reason or 'it holds'}"
+        for line in card.lines
+        if line.kind == "fatal"
+    ]
+    return tuple(words) or _winners(card)
 
 
 def _winners(card: ScoreCard, kind: str | None = None) -> tuple[str, ...]:
