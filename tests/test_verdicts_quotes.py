@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify
+from xlcheck.cells import CellRef
+from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify, workbook_passages
+from xlcheck.recompute import Recalc
 from xlcheck.verdicts import Quote, Verdict
+from xlcheck.workbook import Book, Cell, Sheet
 
 HANDED_IN = Passages(
     (
@@ -48,6 +51,7 @@ REAL = [
     ("9.73%", "'DCF'!$C$41", "exact"),
     ("(310)", "DCF!C42", "normalised"),
     ("=B5*(1+$C$2)", "DCF!C6", "exact"),
+    ("“Der Umsatz steigt auf 1.250,5 Mio. EUR.”", "", "normalised"),
 ]
 ALTERED = [
     ("Fleet capex of 1,260 thousand in 2026", ""),
@@ -108,11 +112,16 @@ def test_an_invented_quote_is_not_found(text: str) -> None:
     [
         (1234.5, "#,##0", "1,235"),
         (0.09731, "0.0%", "9.7%"),
-        (-2.25, "0.0;(0.0)", "-2.3"),
+        (-2.25, "0.0;(0.0)", "(2.3)"),
+        (-2.25, "0.0", "-2.3"),
+        (-0.04, "0.0", "0.0"),
+        (1250.0, "[$€-407] #,##0.00", "€ 1,250.00"),
+        (46112.0, 'yyyy"年"m"月"', "2026-03-31"),
+        (7.0, '[Red]"no. "0;0', "no. 7"),
         (1250000.0, "#,##0.0,", "1,250.0"),
         (46112.0, "yyyy-mm-dd", "2026-03-31"),
         (3.5, "General", "3.5"),
-        (12.0, '0.0"x"', "12.0"),
+        (12.0, '0.0"x"', "12.0x"),
         (True, "General", "TRUE"),
         ("north", "@", "north"),
         (None, "0.0", ""),
@@ -151,6 +160,45 @@ def test_any_quote_can_be_looked_up(text: str, value: float) -> None:
 
 def test_a_list_of_years_is_no_number_with_thousands_separators() -> None:
     assert normalised("2025 300 hulls") == "2025 300 hulls"
+
+
+def _workbook() -> Passages:
+    """A sheet whose one formula is stored stale (41.00) and recomputes to 42.3512."""
+    cells = [
+        Cell(CellRef("DCF", 1, 1), None, "Value per share"),
+        Cell(CellRef("DCF", 1, 2), "=B7/B8", 41.0, "0.00"),
+        Cell(CellRef("DCF", 2, 1), None, "WACC"),
+        Cell(CellRef("DCF", 2, 2), None, 0.09731, "0.00%"),
+        Cell(CellRef("DCF", 3, 1), None, "Balance date"),
+        Cell(CellRef("DCF", 3, 2), None, 46112.0, "dd/mm/yyyy"),
+    ]
+    sheet = Sheet(
+        "DCF", "visible", {(cell.ref.row, cell.ref.column): cell for cell in cells}, comments={(2, 2): "peers"}
+    )
+    book = Book("ferry.xlsx", "0" * 64, (sheet,))
+    no_what_if = lambda changes, outputs: {}  # noqa: E731
+    return workbook_passages(book, Recalc(book, {CellRef("DCF", 1, 2): 42.3512}, no_what_if, {}))
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "how"),
+    [
+        ("Value per share 42.35", "", "exact"),
+        ("42.351", "DCF!B1", "normalised"),
+        ("41.00", "DCF!B1", "not_found"),
+        ("WACC 9.73%", "", "exact"),
+        ("0.09731", "", "exact"),
+        ("=B7/B8", "", "exact"),
+        ("peers", "", "exact"),
+        ("31.03.2026", "", "exact"),
+        ("2026-03-31", "", "exact"),
+        ("31.03.2027", "", "not_found"),
+        ("WACC 42.35", "", "not_found"),
+    ],
+)
+def test_workbooks_are_quoted_by_recomputed_and_displayed_values(text: str, where: str, how: str) -> None:
+    verdict = verify([Verdict(item="J", quotes=(Quote(text=text, where=where),))], _workbook())[0]
+    assert verdict.quotes[0].found == how
 
 
 def test_memo_text_is_read_by_suffix(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def _found(quote: Quote, raw: str, plain: str, numbers: Mapping[str, float]) -> 
     if _stands_in(quote.text.strip(), raw):
         return "exact"
     words = normalised(quote.text)
+    words = words if _stands_in(words, plain) else words.strip(" .,;:\"'")
     if words and (_stands_in(words, plain) or _is_number_of_cell(words, quote.where, numbers)):
         return "normalised"
     return "not_found"
@@ -160,7 +161,7 @@ def workbook_passages(book: Book, recalc: Recalc) -> Passages:
     texts: list[str] = []
     numbers: dict[str, float] = {}
     for sheet in book.sheets:
-        texts += [sheet.name, *sheet.comments.values(), *_rows(sheet, recalc)]
+        texts += [sheet.name, *sheet.comments.values(), *_rows(sheet, recalc, book.calc.date1904)]
         for cell in sheet.cells.values():
             value = recalc.value(cell.ref)
             if is_number(value):
@@ -171,44 +172,79 @@ def workbook_passages(book: Book, recalc: Recalc) -> Passages:
     return Passages(tuple(texts), numbers)
 
 
-def _rows(sheet: Sheet, recalc: Recalc) -> Iterator[str]:
+def _rows(sheet: Sheet, recalc: Recalc, date1904: bool) -> Iterator[str]:
     rows: dict[int, list[tuple[int, str]]] = {}
     for (row, column), cell in sheet.cells.items():
-        shown = displayed(recalc.value(cell.ref), cell.number_format)
+        value = recalc.value(cell.ref)
+        shown = displayed(value, cell.number_format, date1904=date1904)
         if shown:
             rows.setdefault(row, []).append((column, shown))
             yield shown
+            yield from date_forms(value, cell.number_format, date1904=date1904)
     for cells in rows.values():
         if len(cells) > 1:
             yield " ".join(shown for _, shown in sorted(cells))
 
 
-_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
+"""Text, an escaped sign, a currency, a colour or condition, a gap or a fill in a number format."""
 _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?(,*)")
+_EPOCH = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
+_DATE_FORMS = (
+    "%Y-%m-%d",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d.%m.%Y",
+    "%d %b %Y",
+    "%d-%b-%y",
+    "%b-%y",
+    "%Y/%m/%d",
+    "%Y年%m月%d日",
+)
 
 
-def displayed(value: Scalar | Unsolved, number_format: str) -> str:
-    """Return a value about as Excel shows it: decimals, thousands and percent of its format, dates as 2026-03-31."""
+def displayed(value: Scalar | Unsolved, number_format: str, *, date1904: bool = False) -> str:
+    """Return a value about as Excel shows it: decimals, thousands, percent, text of its format; dates as 2026-03-31."""
     if value is None or isinstance(value, Unsolved):
         return ""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, str | CellError):
         return str(value)
-    section = _LITERAL.sub("", number_format.split(";", maxsplit=1)[0])
-    if section in ("General", "", "@"):
-        return f"{value:.11g}"
-    if re.search(r"[ymdhsYMDHS]", section) and 0 <= value < 2_958_466:
-        return f"{datetime(1899, 12, 30) + timedelta(days=value):%Y-%m-%d}"
-    match = _DIGITS.search(section)
-    if match is None:
-        return f"{value:.11g}"
-    percent = "%" in section
-    number = Decimal(repr(float(value))) * (100 if percent else 1) / Decimal(1000) ** len(match[2])
-    if abs(number) >= Decimal("1e15"):
+    day = _date(value, number_format, date1904)
+    return _number(value, number_format) if day is None else f"{day:%Y-%m-%d}"
+
+
+def date_forms(value: Scalar | Unsolved, number_format: str, *, date1904: bool = False) -> tuple[str, ...]:
+    """Return a date in the forms that people write; nothing for a cell that shows no date."""
+    day = _date(value, number_format, date1904) if isinstance(value, float) else None
+    return () if day is None else tuple(day.strftime(form) for form in _DATE_FORMS)
+
+
+def _date(value: float, number_format: str, date1904: bool) -> datetime | None:
+    bare = _LITERAL.sub("", number_format.partition(";")[0]).replace("General", "")
+    is_date = re.search(r"[ymdhsYMDHS年月日]", bare) is not None and 0 <= value < 2_950_000
+    return _EPOCH[date1904] + timedelta(days=value) if is_date else None
+
+
+def _number(value: float, number_format: str) -> str:
+    sections = number_format.split(";")
+    own = value < 0 and len(sections) > 1
+    section = sections[1] if own else sections[0]
+    masked = _LITERAL.sub(lambda literal: "\0" * len(literal[0]), section)
+    match = _DIGITS.search(masked)
+    percent = "%" in masked
+    number = Decimal(repr(abs(value))) * (100 if percent else 1) / Decimal(1000) ** len(match[2] if match else "")
+    if match is None or "General" in masked or "/" in masked or "E" in masked or number >= Decimal("1e15"):
         return f"{value:.11g}"
     rounded = number.quantize(Decimal(1).scaleb(-min(len(match[1] or ""), 12)), ROUND_HALF_UP)
-    return f"{rounded:{',' if ',' in match[0] else ''}f}{'%' if percent else ''}"
+    sign = "-" if value < 0 and not own and rounded else ""
+    before, after = (_LITERAL.sub(_said, part) for part in (section[: match.start()], section[match.end() :]))
+    return f"{sign}{before}{rounded:{',' if ',' in match[0] else ''}f}{after}".strip()
+
+
+def _said(literal: re.Match[str]) -> str:
+    return literal[1] or literal[2] or literal[3] or ""
 
 
 def memo_passages(paths: Iterable[Path]) -> Passages:
