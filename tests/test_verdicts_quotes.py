@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlcheck.cells import CellRef
+from xlcheck.cells import CellRef, Scalar
 from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify, workbook_passages
-from xlcheck.recompute import Recalc
 from xlcheck.verdicts import Quote, Verdict
 from xlcheck.workbook import Book, Cell, Sheet
 
@@ -176,8 +175,17 @@ def _workbook() -> Passages:
         "DCF", "visible", {(cell.ref.row, cell.ref.column): cell for cell in cells}, comments={(2, 2): "peers"}
     )
     book = Book("ferry.xlsx", "0" * 64, (sheet,))
-    no_what_if = lambda changes, outputs: {}  # noqa: E731
-    return workbook_passages(book, Recalc(book, {CellRef("DCF", 1, 2): 42.3512}, no_what_if, {}))
+    values = {CellRef("DCF", 1, 2): 42.3512}
+
+    class Recomputed:
+        """Only what quoting asks of a recalculation."""
+
+        @staticmethod
+        def value(ref: CellRef) -> Scalar:
+            cell = book.get(ref)
+            return values.get(ref, cell.stored if cell else None)
+
+    return workbook_passages(book, Recomputed())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
