@@ -76,6 +76,8 @@ class Assembly:
         self._choose("wacc", self._near(scope))
 
     def _add(self, role: str, cell: CellRef, label: float) -> None:
+        if self.shapes.naming.layout.num(cell) is None:
+            return
         evidence = [f"{cell} is the rate inside the formulas of {self.chain.top}"]
         self.chain.put(Pick(role, cell, label=label, graph=True, evidence=evidence))
 
@@ -129,9 +131,22 @@ class Assembly:
         for role in ("equity_value", "enterprise_value", "sum_pv_fcff", "pv_terminal_value", "terminal_value"):
             if self.chain.sums is None and "pv_terminal_value" not in self.chain.picks:
                 self._choose(role, self._near(scope), 0.8)
+        self._sum_of_pvs()
         for role in ("terminal_growth", "exit_multiple"):
             self._choose(role, self._near(scope), 0.75)
         self._choose("shares", self._near(scope), 0.85, inside=True)
+
+    def _sum_of_pvs(self) -> None:
+        """Where the EV sums the present values itself, a cell beside it may show the same sum."""
+        pick = self.chain.picks.get("sum_pv_fcff")
+        if pick is None or pick.cell is not None or pick.node is None:
+            return
+        wanted = self.shapes.of(pick.node)
+        for candidate in self.candidates.get("sum_pv_fcff", ()):
+            shape = self.shapes.at(candidate.num.ref)
+            if wanted and shape and shape.kind == "sum_pv" and wanted.flows and shape.flows == wanted.flows:
+                self.chain.picks["sum_pv_fcff"] = self._labelled("sum_pv_fcff", candidate, 0.2)
+                return
 
     def _price(self) -> None:
         """The price is what the value is compared with."""
@@ -146,6 +161,11 @@ class Assembly:
                     self.chain.put(self._labelled("upside", candidate, 0.2))
                 if self.shapes.naming.score(others[0], "current_price") >= 0.4:
                     self._put_graph("current_price", others[0])
+        for reader in self.graph.dependents(top):
+            tree = self.shapes.tree(reader)
+            cells = {part.cell for part in walk(tree) if isinstance(part, Ref)} - {top} if tree is not None else set()
+            if len(cells) == 1 and self.shapes.naming.score(next(iter(cells)), "current_price") >= 0.7:
+                self._put_graph("current_price", next(iter(cells)))
         self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
 
     def _put_graph(self, role: str, cell: CellRef) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,9 +39,19 @@ class Walk:
         return self.chain
 
     def _put(self, role: str, cell: CellRef | None, node: Node | None = None, sign: int = 1) -> None:
+        cell = self._unnamed(cell)
+        if cell is not None and self.shapes.naming.layout.num(cell) is None:
+            return
         label = self.shapes.naming.score(cell, role) if cell else 0.0
         path = f"{cell or role} is reached by formulas from {self.chain.top}"
         self.chain.put(Pick(role, cell, node, label, graph=True, sign=sign, evidence=[path]))
+
+    def _unnamed(self, cell: CellRef | None) -> CellRef | None:
+        """Follow a link that is written as a defined name: the name hides which cell it repeats."""
+        written = self.shapes.book.get(cell) if cell else None
+        if cell is None or written is None or written.formula is None or self.shapes.root(cell) == cell:
+            return cell
+        return cell if re.search(r"[A-Za-z]\$?\d+\s*\)?$", written.formula) else self.shapes.root(cell)
 
     def _kind(self, node: Node) -> str | None:
         shape = self.shapes.of(node)
@@ -163,12 +174,16 @@ class Walk:
         shape = self.shapes.of(node)
         score = self.shapes.naming.score
         alone = shape is not None and shape.kind == "sum_pv"
-        if cell is not None and not (alone and score(cell, "sum_pv_fcff") >= max(0.5, score(cell, "enterprise_value"))):
+        if cell is not None and not (alone and score(cell, "sum_pv_fcff") >= max(0.62, score(cell, "enterprise_value"))):
             self._put("enterprise_value", cell)
-        elif cell is None:
+        elif cell is None and not alone:
             self._put("enterprise_value", None, node)
         tree = self._tree(cell) if cell else node
         if tree is None or shape is None:
+            return
+        scaled = [one for one, _ in factors(tree) if isinstance(one, Ref) and self._kind(one) == shape.kind]
+        if len(terms(tree)) == 1 and not isinstance(tree, Call) and len(scaled) == 1:
+            self._enterprise(scaled[0])
             return
         if alone or shape.inline:
             self._sum_of_pvs(node)
@@ -181,7 +196,7 @@ class Walk:
             for option in [Ref(one) for one in self.shapes.cells([part])] if isinstance(part, Range) else [part]:
                 if self._kind(option) in ("ev", "sum_pv", "pv_tv", "pv", "tv"):
                     mains.append(option)
-        inner = [one for one in mains if self._kind(one) == "ev"]
+        inner = [one for one in mains if self._kind(one) == "ev" and one is not tree]
         if len(inner) == 1:
             self._enterprise(inner[0])
         elif len(inner) > 1:

@@ -82,6 +82,7 @@ def _standing(
     score += {"value_per_share": 1.5, "equity_value": 0.6, "enterprise_value": 0.0}[role]
     score -= 0.0 if live else 2.5
     score += _used(shapes, top, readers)
+    score -= 0.3 * sum(1 for one in _MAIN_ROLES[:5] if _repeats(shapes, chain, one))
     name = fold(top.sheet)
     score -= 1.0 if _SIDE.search(name) else 0.0
     own = fold(shapes.naming.label(top))
@@ -89,6 +90,12 @@ def _standing(
     score -= 0.3 if chain.methods == {"multiple"} else 0.0
     score -= 0.8 if _to_equity(shapes, chain) else 0.0
     return Standing(chain, role, score, live)
+
+
+def _repeats(shapes: Shapes, chain: Chain, role: str) -> bool:
+    """Say whether a part only repeats another cell, as in a summary table."""
+    cell = chain.cell(role)
+    return cell is not None and shapes.root(cell) != cell
 
 
 def _to_equity(shapes: Shapes, chain: Chain) -> bool:

@@ -49,6 +49,8 @@ class Match:
     """0 to 1; 1 where the label is a phrase of the role, word for word."""
     start: int
     end: int
+    exact: bool = False
+    """The phrase is the whole label, so that no word beside it can rule the role out."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def _match(lexicon: Lexicon, text: str) -> tuple[tuple[str, float], ...]:
     for reading in readings:
         found = _in_cjk(lexicon, reading) if has_cjk(reading.compact) else _in_words(lexicon, reading)
         for match in _longest(found):
-            if not _barred(lexicon, match.role, whole):
+            if match.exact or not _barred(lexicon, match.role, whole):
                 best[match.role] = max(best.get(match.role, 0.0), match.score * reading.weight)
     return tuple(best.items())
 
@@ -172,7 +174,8 @@ def _in_words(lexicon: Lexicon, reading: Reading) -> list[Match]:
             score = phrase.weight - UNKNOWN_WORD * unknown - FILLER_WORD * (len(rest) - unknown)
             if reading.ratio and len(phrase.tokens) < len(tokens):
                 score -= RATIO
-            found.append(Match(phrase.role, max(0.0, score), start, end))
+            exact = not rest and reading.weight == 1
+            found.append(Match(phrase.role, max(0.0, score), start, end, exact))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Binary, Node, Range, Ref, factors, is_link, terms, walk
+from xlcheck.formula import Binary, Call, Node, Range, Ref, factors, is_link, terms, walk
 from xlcheck.roles.layout import SheetLayout
 from xlcheck.roles.picks import Chain
 from xlcheck.roles.shapes import Shapes, power_of, unwrapped
@@ -17,6 +17,8 @@ OPERATIONS = (
     "revenue", "revenue_growth", "ebitda", "ebit", "ebit_margin", "taxes", "nopat", "depreciation", "capex",
     "change_in_nwc", "nwc", "interest", "stock_compensation", "total_assets", "total_liabilities_and_equity",
 )  # fmt: skip
+BALANCES = ("total_assets", "total_liabilities_and_equity")
+"""Series that may show actual years only."""
 
 
 @dataclass
@@ -41,6 +43,8 @@ class Tracks:
     chain: Chain
     timelines: Timelines
     found: dict[str, Line] = field(default_factory=dict)
+    discounted: tuple[CellRef, ...] = ()
+    """The flows as the discounting reads them."""
 
     def lines(self) -> Mapping[str, Line]:
         """Return role → line: the discounting first, then the operations behind the flows."""
@@ -49,7 +53,7 @@ class Tracks:
             flows = self._flows_by_label()
         if flows:
             self._operations(flows)
-            self._period(flows)
+            self._period(self.discounted or flows)
         return self.found
 
     def _put(self, role: str, cells: Iterable[CellRef], graph: bool) -> None:
@@ -76,6 +80,7 @@ class Tracks:
                 return ()
             self._put("pv_fcff", pvs, graph=True)
             flows = self._flows_of(pvs)
+        self.discounted = flows
         flows = self._full_years(self._own_row(flows))
         if self._named_fcfe(flows):
             self._put("fcfe", flows, graph=True)
@@ -208,7 +213,7 @@ class Tracks:
         for timeline in self.timelines.get(sheet.name, ()):
             if not timeline.dated and like is None:
                 continue
-            positions = _positions(timeline, like)
+            positions = _positions(timeline, like, past=role in BALANCES)
             if len(positions) < 2:
                 continue
             for line in sheet.rows if timeline.across else sheet.columns:
@@ -250,6 +255,7 @@ class Tracks:
     def _from_flow(self, flows: tuple[CellRef, ...]) -> None:
         """Bind the terms of the flow's own formula by their labels, and what these are made of."""
         lists = [self._terms_of(self._origin(flow)) for flow in flows]
+        homes = {flows[0].sheet, self._origin(flows[0]).sheet}
         seen = 0
         queue = [column for column in zip(*lists, strict=False)] if lists and all(lists) else []
         while queue and seen < 40:
@@ -258,7 +264,7 @@ class Tracks:
             sign = queue[0][0][1]
             queue = queue[1:]
             role = self._operation_role(cells)
-            if role is not None and role not in self.found:
+            if role is not None and role not in self.found and cells[0].sheet in homes:
                 self._put(role, self._within_sheet(cells), graph=True)
                 if role in self.found and role in ("capex", "change_in_nwc", "taxes"):
                     self.found[role].sign = 1 if sign < 0 else -1
@@ -339,8 +345,19 @@ class Tracks:
             ticks = [timeline.tick(cell.column if across else cell.row) for cell in cells]
             if sum(1 for tick in ticks if tick) < 0.6 * len(cells) or timeline.line >= line:
                 continue
-            lines.append((timeline.dated, -abs(line - timeline.line), [tick.label for tick in ticks if tick]))
-        return max(lines, key=lambda one: one[:2])[2] if lines else None
+            labels = [tick.label for tick in ticks if tick]
+            used = set(labels[:2]) & self._dates
+            serial = (num := self.shapes.naming.layout.num(labels[0])) is not None and num.date
+            lines.append((bool(used), timeline.dated, not serial, timeline.line, labels))
+        return max(lines, key=lambda one: one[:4])[4] if lines else None
+
+    @property
+    def _dates(self) -> set[CellRef]:
+        """The dates that XNPV reads."""
+        tree = self.chain.sums
+        if not isinstance(tree, Call) or tree.function != "XNPV":
+            return set()
+        return set(self.shapes.cells([one for one in tree.arguments[2:] if one is not None]))
 
 
 def _in_line(cells: list[CellRef]) -> bool:
@@ -349,7 +366,7 @@ def _in_line(cells: list[CellRef]) -> bool:
     )
 
 
-def _positions(timeline: Timeline, like: tuple[CellRef, ...] | None) -> list[int]:
+def _positions(timeline: Timeline, like: tuple[CellRef, ...] | None, *, past: bool = False) -> list[int]:
     """Return the columns (rows) of the forecast periods, or those of the flows where they share the line."""
     if like is not None:
         across = len({cell.row for cell in like}) == 1
@@ -357,10 +374,11 @@ def _positions(timeline: Timeline, like: tuple[CellRef, ...] | None) -> list[int
             own = [cell.column if across else cell.row for cell in like]
             if sum(1 for position in own if timeline.tick(position)) >= 0.6 * len(own):
                 return own
-    forecast = [tick.position for tick in timeline.ticks if tick.kind == "forecast"]
-    if forecast:
-        return forecast
-    return [tick.position for tick in timeline.ticks if tick.kind == "unknown" and tick.year is not None]
+    for kind in ("forecast", "unknown", "actual"):
+        found = [tick.position for tick in timeline.ticks if tick.kind == kind and tick.year is not None]
+        if found and (kind != "actual" or past):
+            return found
+    return []
 
 
 def _belongs(timeline: Timeline, line: int, timelines: tuple[Timeline, ...]) -> bool:

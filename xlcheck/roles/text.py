@@ -40,6 +40,7 @@ _MINUS = re.compile(r"^\s*(?:[\(\[]?\s*[\-−–—]|less|minus|deduct|abzgl|减
 _PLUS = re.compile(r"^\s*(?:[\(\[]?\s*\+(?!/)|add|plus|zzgl|加)", re.IGNORECASE)
 _PERCENT_NUMBER = re.compile(r"[@~≈]?\s*\d+(?:[.,]\d+)?\s*%")
 _PERIOD_WORD = re.compile(r"\b(?:fy|cy|q[1-4]\s*)?(?:19|20)\d{2}\s*[aefp]?\b|\b\d{2}fy\b|\bfy\d{2}[aefp]?\b")
+_HORIZON = re.compile(r"\b\d{1,3}[\s-]*(?:years?|yrs?|periods?)\b")
 _NUMBERING = re.compile(
     r"^\s*(?:\d{1,2}(?:\.\d{1,2})*[.)]\s+|[ivx]{1,4}[.)]\s+|[a-h][.)]\s+|[一二三四五六七八九十]+、|\*+|•)"
 )
@@ -106,7 +107,7 @@ def read_label(text: str) -> tuple[Reading, ...]:
     for pattern, replacement in _SPECIAL:
         folded = pattern.sub(replacement, folded)
     folded = re.sub(r"\s(/)\s(?=\(e\b|\(d\b)", " ", folded)
-    without = _PERIOD_WORD.sub(" ", folded)
+    without = _PERIOD_WORD.sub(" ", _HORIZON.sub(" ", folded))
     readings = [_reading(without, 1.0)]
     inner = _BRACKET.findall(without)
     if inner:
@@ -126,7 +127,11 @@ def _reading(text: str, weight: float) -> Reading:
 
 def spelled(token: str, known: frozenset[str]) -> str:
     """Return the known word that a misspelt token means, or the token itself."""
-    if len(token) < 5 or token in known or not token.isalpha() or has_cjk(token):
+    if len(token) < 4 or token in known or not token.isalpha() or has_cjk(token):
+        return token
+    if token.endswith("s") and token[:-1] in known:
+        return token[:-1]
+    if len(token) < 5:
         return token
     return _nearest(token, known)
 
