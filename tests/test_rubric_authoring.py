@@ -118,6 +118,11 @@ def test_the_numbers_only_ceiling_counts_checks_and_items_without_a_quote() -> N
     assert numbers_only_ceiling(parse_rubric(CLEAN.replace(*WEAK["numbers-only-ceiling"]))) == Decimal(50)
 
 
+def test_an_item_that_the_workbook_alone_can_pass_counts_into_the_ceiling() -> None:
+    text = CLEAN.replace("One weakness of the analysis is named", "The register or the memo names one weakness")
+    assert numbers_only_ceiling(parse_rubric(text)) == 40
+
+
 def test_the_explanation_names_every_item_its_weight_and_what_fails_it() -> None:
     text = explain(parse_rubric(CLEAN))
     for words in ("Checks decide 30 points, a judge 70.", "P02", "low 0.06, high 0.09", "fails: No weakness is named."):

@@ -153,13 +153,22 @@ def _weights(rubric: Rubric) -> Iterator[Advice]:
             )
 
 
+_IN_WORKBOOK = re.compile(
+    r"\b(?:register|workbook|spreadsheet|sheet|tab|cells?)\b|工作簿|工作表|假设表|底稿", re.IGNORECASE
+)
+
+
 def numbers_only_ceiling(rubric: Rubric) -> Decimal:
     """Return the most points an answer with every number right and no argument can reach.
 
-    Every program point, and each judge item that passes without a quote.
+    Every program point, and each judge item that passes without a quote or with one from the workbook alone.
     """
-    unargued = [item.weight for item in rubric.judge if item.quote == "optional"]
+    unargued = [item.weight for item in rubric.judge if _passes_without_memo(item)]
     return _points([item.weight for item in rubric.program] + unargued)
+
+
+def _passes_without_memo(item: JudgeItem) -> bool:
+    return item.quote == "optional" or _IN_WORKBOOK.search(item.pass_if) is not None
 
 
 def _points(weights: Iterable[Decimal]) -> Decimal:
@@ -169,12 +178,12 @@ def _points(weights: Iterable[Decimal]) -> Decimal:
 def _ceiling(rubric: Rubric) -> Iterator[Advice]:
     ceiling = numbers_only_ceiling(rubric)
     if rubric.mode == "financial_model" and rubric.judge and ceiling >= 50:
-        unquoted = ", ".join(item.id for item in rubric.judge if item.quote == "optional") or "none"
+        unargued = ", ".join(item.id for item in rubric.judge if _passes_without_memo(item)) or "none"
         yield Advice(
             code="numbers-only-ceiling",
             item=None,
             message=f"an answer without any argument can reach {ceiling} points and must stay below 50; "
-            f"judge items without a required quote: {unquoted}",
+            f"judge items that need no quote from a memo: {unargued}",
         )
 
 
