@@ -3,7 +3,9 @@
 import xlcheck.checks.basis
 import xlcheck.checks.basis_periods
 import xlcheck.checks.bridge
+import xlcheck.checks.bridge_counts
 import xlcheck.checks.bridge_shares
+import xlcheck.checks.bridge_sources
 import xlcheck.checks.discount
 import xlcheck.checks.fatal
 import xlcheck.checks.fatal_units

@@ -141,7 +141,8 @@ def _terminal(
         return f"the terminal value {cell} is no number"
     method = valuation.method_of(cell, roles, graph)
     accepted = accepted_exponents(list(years), mid_year(list(years), recalc.book), method)
-    value, words, present = _closed_form(cell, stated, method, roles, recalc, graph)
+    given = perpetuity.inputs(cell, roles, recalc, graph, again=weight * count < 0.98)
+    value, words, present = _closed_form(cell, stated, method, given, roles, recalc, graph)
     if present:
         return Terminal(cell, stated, 0.0, 1.0, words, stated, 0.0)
     exponent = dcf.exponent_of(weight * count, rate)
@@ -150,10 +151,15 @@ def _terminal(
 
 
 def _closed_form(
-    cell: CellRef, stated: float, method: str, roles: Roles, recalc: Recalc, graph: Graph
+    cell: CellRef,
+    stated: float,
+    method: str,
+    given: perpetuity.Inputs | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
 ) -> tuple[float, str, bool]:
     """Return the terminal value from its closed form, in words, and whether it already is a present value."""
-    given = perpetuity.inputs(cell, roles, recalc, graph)
     multiple, ebitda = roles.get("exit_multiple"), roles.series.get("ebitda")
     if method == "multiple" and multiple is not None and multiple.value is not None:
         if ebitda is not None and ebitda.values and ebitda.values[-1] is not None:
@@ -164,6 +170,8 @@ def _closed_form(
     for reading in perpetuity.readings(given, roles, recalc, graph):
         if reading.right and valuation.close(given.value, reading.value, 1e-6):
             return reading.value, reading.words, "present value" in reading.words
+    if cell not in valuation.readers(graph, roles.get("terminal_growth")):
+        return stated, "terminal value as stated", False
     return given.flows[-1] * (1 + given.growth) / (given.rate - given.growth), "Gordon growth on the last flow", False
 
 

@@ -1,0 +1,284 @@
+"""What the bridge leaves out or counts twice, and the share count that it is divided by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlcheck import dcf
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
+from xlcheck.checks import claims, live, valuation
+from xlcheck.checks.bridge import money
+from xlcheck.checks.bridge_sources import sources
+from xlcheck.checks.sheet import row_label
+from xlcheck.formula import Binary, Node, Number, Ref, factors, walk
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, LocatedSeries, Roles
+
+
+@check("bridge.completeness")
+def completeness(
+    equity_value: Located,
+    enterprise_value: Located,
+    net_debt: Located | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+    params: Params,
+) -> Outcomes:
+    """No claim or asset that the workbook or the rubric knows of is missing from the bridge.
+
+    What it holds:
+        Debt that is bound anywhere moves the equity value, and so does cash where debt does; items that the rubric
+        lists (``items: "minority_interest, investments"``) are bound and move it.
+    Why it matters:
+        A forgotten claim goes to the shareholders only on paper.
+    Accepted conventions:
+        Net debt in one cell; cash in working capital; items of no amount.
+    Example:
+        Gross debt of 5,500 deducted, cash of 3,993 on the balance sheet not added.
+    How to fix:
+        Add the missing line to the bridge.
+    Units and tolerance:
+        Money of the sheet; items above a thousandth of enterprise value.
+    Source:
+        Koller et al., Valuation, ch. 16.
+    """
+    equity, total = equity_value.cell, enterprise_value.value
+    if equity is None or not total:
+        yield NotApplicable(reason="no equity value is bound to a cell")
+        return
+    listed = params.get("items")
+    wanted = {name.strip() for name in listed.split(",")} if isinstance(listed, str) else set()
+    for role in sorted(wanted - set(roles.scalars)):
+        message = f"the bridge has no line for {role.replace('_', ' ')}"
+        yield Finding(message=message, cell=equity, found=None, expected=role.replace("_", " "))
+    acting = {item.role for item in claims.items(roles, recalc, graph)}
+    flows = valuation.flows_of(roles)
+    operating = graph.ancestors(flows.cells) if flows is not None else frozenset()
+    net = net_debt is not None and bool(net_debt.value)
+    for role in ("debt", "cash", *sorted(wanted)):
+        located = roles.get(role)
+        if role in acting or located is None or located.cell is None or not located.value or net:
+            continue
+        needed = role in wanted or role == "debt" or "debt" in acting
+        if needed and abs(located.value) > abs(total) * 1e-3 and located.cell not in operating:
+            amount = abs(located.value) * (1 if role in claims.ASSETS else -1)
+            message = f"{role.replace('_', ' ')} of {abs(amount):.6g} ({located.cell}) is not in the bridge"
+            stated = equity_value.value
+            yield money(message, equity, stated, None if stated is None else stated + amount)
+
+
+_LEASE_FLOW = re.compile(
+    r"(lease|rent(al)?)\s+(payment|expense|cost)s?|cash leases?|^rent\b|租金|租赁付款|支付租赁", re.I
+)
+
+
+@check("bridge.no-double-count", consequence_of=("bridge.source-matches-label",))
+def no_double_count(
+    lease_liabilities: Located | None,
+    equity_value: Located,
+    fcff: LocatedSeries | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Nothing is counted twice: in the flows and in the bridge, or in two lines of the bridge.
+
+    What it holds:
+        Rent is not deducted from the flows where the lease liability is in debt; no item moves equity by twice its
+        amount; no two items of one direction link to the same balance.
+    Why it matters:
+        A lease liability of 220 beside rent in the flows takes the same obligation from the shareholders twice.
+    Accepted conventions:
+        Leases in debt with rent added back, or out of debt with rent kept; new leases as capital expenditure.
+    Example:
+        "Cash lease payments" of -40 in the flow and "Lease liabilities" of -220 in the bridge.
+    How to fix:
+        Drop one of the two legs.
+    Units and tolerance:
+        Money of the sheet.
+    Source:
+        IFRS 16; Koller et al., Valuation, ch. 22.
+    """
+    items = claims.items(roles, recalc, graph)
+    for item in items:
+        if valuation.close(abs(item.slope), 2.0, 1e-3):
+            message = f"{item.role.replace('_', ' ')} ({item.cell}) moves the equity value by twice its amount"
+            expected = (equity_value.value or 0.0) - item.amount / 2
+            yield money(message, equity_value.cell, equity_value.value, expected)
+    yield from _same_source(items, recalc, graph)
+    lease = next((item for item in items if item.role == "lease_liabilities"), None)
+    if lease is None:
+        return
+    paid = _rent(roles, recalc, graph)
+    if paid is not None:
+        message = f"lease liabilities ({lease.cell}) are deducted and so are the lease payments in {paid}"
+        yield money(message, lease.cell, lease.value, 0.0)
+    else:
+        yield Fits(convention="leases in debt, no rent in the flows")
+
+
+def _same_source(items: list[claims.Item], recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    seen: dict[tuple[CellRef, bool], claims.Item] = {}
+    for item in items:
+        for source in sources(item.cell, recalc, graph):
+            key = (source.cell, item.amount > 0)
+            other = seen.setdefault(key, item)
+            if other is not item and other.cell != item.cell:
+                message = f"{item.role.replace('_', ' ')} and {other.role.replace('_', ' ')} both take {source.cell}"
+                yield money(message, item.cell, item.value, None)
+
+
+def _rent(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
+    """Return a line of lease payments that lowers the flows (or the enterprise value where no flows are bound)."""
+    flows = valuation.flows_of(roles)
+    total = roles.get("enterprise_value")
+    outputs = flows.cells[:1] if flows is not None else (total.cell,) if total is not None and total.cell else ()
+    for output in outputs:
+        near = list(graph.precedents(output))
+        for cell in [*near, *(other for one in near for other in graph.precedents(one))]:
+            value = recalc.number(cell)
+            if value and _LEASE_FLOW.search(row_label(recalc, cell)):
+                slope = live.derivative(recalc, output, cell)
+                if slope is not None and slope * value < 0:
+                    return cell
+    return None
+
+
+@dataclass(frozen=True)
+class Dilution:
+    """One use of the treasury stock method: N·(1 - K/P) in a formula."""
+
+    cell: CellRef
+    strike: CellRef
+    price: CellRef
+
+
+@check("bridge.diluted-shares")
+def diluted_shares(
+    shares: Located,
+    current_price: Located | None,
+    value_per_share: Located | None,
+    equity_value: Located | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Dilution follows the treasury stock method at the market price or the model's own value, and converts count once.
+
+    What it holds:
+        In N·max(0, 1 - K/P) behind the share count, P is the current price or the value per share; nothing that is
+        deducted as debt raises the share count too.
+    Why it matters:
+        At a 52-week high options dilute that are out of the money today.
+    Accepted conventions:
+        Basic shares without dilutive instruments; RSUs in full; if-converted or as debt; a converged loop on own value.
+    Example:
+        ``=D76*MAX(0,1-E76/F76)`` with F76 linked to the 52-week high of 28.40 beside a price of 19.60.
+    How to fix:
+        Link the buy-back price to the current share price.
+    Units and tolerance:
+        A count; 1e-6.
+    Source:
+        IAS 33; Koller et al., Valuation, ch. 16.
+    """
+    if shares.cell is None:
+        yield NotApplicable(reason="the share count lives inside another formula")
+        return
+    found = list(dilutions(shares.cell, recalc, graph))
+    known = [held for held in (current_price, value_per_share) if held is not None and held.cell is not None]
+    right = {graph.pure_link(held.cell) for held in known if held.cell is not None}
+    values = [held.value for held in known if held.value is not None]
+    for one in found if known else ():
+        price = recalc.number(one.price)
+        if graph.pure_link(one.price) in right or any(price == value for value in values) or price is None:
+            continue
+        yield from _mispriced(one, price, current_price, recalc)
+    yield from _converted_twice(shares.cell, equity_value, roles, recalc, graph)
+    if not found:
+        yield Fits(convention="no treasury stock method behind the share count")
+
+
+def dilutions(shares: CellRef, recalc: Recalc, graph: Graph) -> Iterator[Dilution]:
+    """Yield the formulas behind the share count that hold 1 - K/P with K and P in cells."""
+    for cell in sorted(graph.ancestors([shares])):
+        node = claims.formula_node(cell, recalc)
+        for part in walk(node) if node is not None else ():
+            pair = _one_less_ratio(part)
+            if pair is not None and "%" not in _format(pair[1].cell, recalc):
+                yield Dilution(cell, pair[0].cell, pair[1].cell)
+
+
+def _one_less_ratio(node: Node) -> tuple[Ref, Ref] | None:
+    """Return (K, P) of ``1-K/P`` or ``(P-K)/P``."""
+    if not isinstance(node, Binary):
+        return None
+    if node.operator == "-" and isinstance(node.left, Number) and node.left.value == 1:
+        over = node.right
+        if isinstance(over, Binary) and over.operator == "/":
+            return (over.left, over.right) if isinstance(over.left, Ref) and isinstance(over.right, Ref) else None
+    if node.operator == "/" and isinstance(node.left, Binary) and node.left.operator == "-":
+        above = node.left
+        if isinstance(above.left, Ref) and isinstance(above.right, Ref) and isinstance(node.right, Ref):
+            return (above.right, node.right) if above.left.cell == node.right.cell else None
+    return None
+
+
+def _format(cell: CellRef, recalc: Recalc) -> str:
+    held = recalc.book.get(cell)
+    return held.number_format if held is not None else ""
+
+
+def _mispriced(one: Dilution, price: float, current: Located | None, recalc: Recalc) -> Iterator[Finding]:
+    strike = recalc.number(one.strike)
+    if strike is None or current is None or not current.value or not 0 < price / current.value < 20:
+        return
+    held = recalc.book.get(one.price)
+    linked = held is not None and held.formula is not None
+    where = one.price if linked else one.cell
+    message = (
+        f"{one.cell} buys back at {price:g} ({one.price}), the current price is {current.value:g} ({current.cell})"
+    )
+    if linked:
+        yield Finding(message=message, cell=where, found=price, expected=current.value, unit="per share")
+        return
+    diluted = recalc.number(one.cell)
+    at_price = dcf.treasury_stock(0.0, 1.0, strike, price)
+    expected = None if not at_price or diluted is None else diluted / at_price * max(0.0, 1 - strike / current.value)
+    yield Finding(message=message, cell=where, found=diluted, expected=expected, unit="count")
+
+
+def _converted_twice(
+    shares: CellRef, equity: Located | None, roles: Roles, recalc: Recalc, graph: Graph
+) -> Iterator[Finding]:
+    """Find an amount that is deducted from the equity and raises the share count: a convertible counted both ways."""
+    if equity is None or equity.cell is None:
+        return
+    counted = graph.ancestors([shares]) - {shares}
+    held = claims.held_operations(roles, recalc)
+    for cell in graph.precedents(equity.cell):
+        source = graph.pure_link(cell)
+        value = recalc.number(source)
+        if source not in counted or not value or source in held:
+            continue
+        raises = live.derivative(recalc, shares, source)
+        lowers = live.derivative(recalc, equity.cell, source, held)
+        if raises and lowers and raises * value > 0 and lowers * value < 0 and _divided(source, counted, recalc, graph):
+            message = f"{source} ({value:.6g}) is deducted as debt and converted into {raises * value:.6g} shares"
+            yield money(message, equity.cell, equity.value, (equity.value or 0.0) - lowers * value)
+
+
+def _divided(source: CellRef, counted: frozenset[CellRef], recalc: Recalc, graph: Graph) -> bool:
+    """Say whether the amount is divided by a conversion price on its way into the count."""
+    for reader in graph.dependents(source):
+        node = claims.formula_node(reader, recalc)
+        for part in walk(node) if node is not None else ():
+            if isinstance(part, Binary) and part.operator == "/":
+                tops = [one for one, power in factors(part) if power == 1 and isinstance(one, Ref)]
+                if any(isinstance(one, Ref) and one.cell == source for one in tops):
+                    return True
+    return False
