@@ -9,7 +9,7 @@ from planted import FAULTS, LOOK_ALIKES, clean_model, plant, run_one, with_store
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import BROKEN, CHECKS, Request, run_checks
-from xlcheck.pipeline import audit
+from xlcheck.pipeline import audit, study
 from xlcheck.recompute import recompute
 from xlcheck.rubric import load_rubric
 from xlcheck.workbook import load
@@ -111,8 +111,8 @@ def test_planted_fault_is_found_at_its_cell(fault, tmp_path):
     if fault.check_id not in CHECKS:
         pytest.skip(f"{fault.check_id} is not declared yet")
     model, cell = plant(fault.name)
-    report = audit(model.save(tmp_path / "model.xlsx"))
-    result = next(result for result in report.results if result.check_id == fault.check_id)
+    paper = study(model.save(tmp_path / "model.xlsx"))
+    result = run_checks(paper, [Request(fault.check_id, RANGES.get(fault.check_id, {}))])[0]
     assert result.status in ("fail", "partial"), result.reason
     assert any(_at(finding.cell, CellRef.parse(cell)) for finding in result.findings), [
         (str(finding.cell), finding.message) for finding in result.findings
