@@ -49,15 +49,20 @@ class LiveModel:
         self._held: dict[CellRef, Scalar] = {}
         self._tables = [cell.data_table for cell in book.cells() if cell.data_table is not None]
         self._region: LoopRegion | None = None
+        self._bare: dict[frozenset[RangeRef], Session] = {}
         self._reached: dict[frozenset[CellRef], bool] = {}
         self._session = self._open(())
         self.values: Values = self._first_values()
 
     def _open(self, torn: Collection[CellRef]) -> Session:
         """Load the copy with these cells torn: blank in their place, their formulas on added sheets."""
-        draft = normalise(self.book, self._rewriter, {*torn, *self._lent})
         places = {sheet.name: f"Loops_{index}_" for index, sheet in enumerate(self.book.sheets)}
         self._torn = {ref: CellRef(places[ref.sheet], ref.row, ref.column) for ref in torn}
+        self._bare = {}
+        return self._load(torn)
+
+    def _load(self, torn: Collection[CellRef], blank: Collection[CellRef] = ()) -> Session:
+        draft = normalise(self.book, self._rewriter, {*torn, *self._lent, *blank})
         return self._engine.open(write_package(self._with_added(draft)), self._clock)
 
     def _with_added(self, draft: Draft) -> Draft:
@@ -112,7 +117,7 @@ class LiveModel:
     def _tear(self, looped: Sequence[CellRef]) -> None:
         """Tear the loops, find where they settle, and leave those untorn that have no one end."""
         found = components(looped, self.graph.reads) or [[ref] for ref in looped]
-        arrays = {ref for area in self._arrays for ref in area.cells()}
+        arrays = {ref for area in self._arrays if area.size > 1 for ref in area.cells()}
         torn = [tears(component, self.graph.reads, arrays) or component for component in found]
         self._open_torn([ref for cells in torn for ref in cells])
         left: set[CellRef] = set()
@@ -250,7 +255,18 @@ class LiveModel:
         Only what depends on the changes is calculated again. Loops settle anew from where they are, data tables
         are filled anew if an output reads them.
         """
-        changes = self._whole_arrays(changes)
+        hit = [area for area in self._arrays if any(ref in area for ref in changes)]  # type: ignore[comparison-overlap]
+        if not hit:
+            return self._asked(changes, outputs)
+        changes = self._whole_arrays(changes, hit)
+        before = self._session, self._region
+        self._session, self._region = self._without_arrays(frozenset(hit)), None
+        try:
+            return self._asked(changes, outputs)
+        finally:
+            self._session, self._region = before
+
+    def _asked(self, changes: Changes, outputs: Sequence[CellRef]) -> Values:
         held = self._held
         if self._tables and not self._after_tables.isdisjoint(outputs):
             held = dict(self._held)
@@ -293,18 +309,21 @@ class LiveModel:
 
     @cached_property
     def _arrays(self) -> list[RangeRef]:
-        found = (cell.array for cell in self.book.formula_cells())
-        return [area for area in found if area is not None and area.size > 1]
+        """The ranges of array formulas, those of one cell too: an engine cannot put them back once overwritten."""
+        return [cell.array for cell in self.book.formula_cells() if cell.array is not None]
 
-    def _whole_arrays(self, changes: Changes) -> Changes:
+    def _whole_arrays(self, changes: Changes, hit: Sequence[RangeRef]) -> Changes:
         """Let the other cells of an array keep their values where one of its cells is replaced."""
-        hit = [area for area in self._arrays if any(ref in area for ref in changes)]  # type: ignore[comparison-overlap]
-        if not hit:
-            return changes
         others = sorted({ref for area in hit for ref in area.cells()} - set(changes))
         rest = {ref: value for ref, value in changes.items() if not any(ref in area for area in hit)}  # type: ignore[comparison-overlap]
-        kept = self._answer(rest, others, tables=self._held)
+        kept = self._answer(rest, others, tables=self._held) if others else {}
         return {**{ref: value for ref, value in kept.items() if not isinstance(value, Unsolved)}, **changes}
+
+    def _without_arrays(self, hit: frozenset[RangeRef]) -> Session:
+        """Return a session in which the cells of these arrays are plain blank ones."""
+        if hit not in self._bare:
+            self._bare[hit] = self._load(self._torn, {ref for area in hit for ref in area.cells()})
+        return self._bare[hit]
 
 
 _ROUNDS = 4
