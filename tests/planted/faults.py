@@ -250,12 +250,3 @@ def capex_entered_negative_in_one_year(model: Model) -> str:
 @fault("flow.row-is-what-it-says")
 def capex_links_to_working_capital(model: Model) -> str:
     return model.set("capex", "={nwc}")
-
-
-@fault("flow.same-quantity-two-values")
-def second_discount_rate_typed_beside_the_terminal_value(model: Model) -> str:
-    model.put("Valuation!A40", "WACC")
-    model.set("terminal_value", "={fcff[-1]}*(1+{terminal_growth})/(B40-{terminal_growth})")
-    where = model.put("Valuation!B40", 0.088)
-    model.workbook["Valuation"]["B40"].number_format = "0.00%"
-    return where

@@ -251,20 +251,17 @@ def capex_share_feeds_nothing(model: Model) -> str:
 
 @fault("response.debt-up-equity-down")
 def debt_typed_into_the_bridge(model: Model) -> str:
-    model.set("equity_value", "={enterprise_value}+{cash}-310-{minority_interest}+{investments}")
-    return model.cell("debt")
+    return model.set("equity_value", "={enterprise_value}+{cash}-310-{minority_interest}+{investments}")
 
 
 @fault("response.shares-double-value-halves")
 def share_count_typed_into_the_formula(model: Model) -> str:
-    model.set("value_per_share", "={equity_value}/48")
-    return model.cell("shares")
+    return model.set("value_per_share", "={equity_value}/48")
 
 
 @fault("response.growth-up-value-up")
 def terminal_growth_typed_into_the_formula(model: Model) -> str:
-    model.set("terminal_value", "={fcff[-1]}*(1+0.025)/({wacc}-0.025)")
-    return model.cell("terminal_growth")
+    return model.set("terminal_value", "={fcff[-1]}*(1+0.025)/({wacc}-0.025)")
 
 
 # independent
@@ -331,6 +328,7 @@ def shares_in_thousands_against_millions(model: Model) -> str:
 @fault("fatal.flow-rate-mismatch", flow="fcfe")
 def equity_flow_at_the_wacc(model: Model) -> str:
     model.put("Inputs!A40", "WACC")
+    model.scalars["wacc"] = "Inputs!B40"
     model.put("Inputs!B40", "={cost_of_equity}*0.85+{pre_tax_cost_of_debt}*(1-{tax_rate})*0.15")
     model.set("terminal_value", "={fcfe[-1]}*(1+{terminal_growth})/(Inputs!B40-{terminal_growth})")
     return model.set("discount_factor", "=1/(1+Inputs!$B$40)^{discount_period}")
@@ -341,4 +339,4 @@ def price_in_another_currency_without_conversion(model: Model) -> str:
     for key in ("current_price", "price_used"):
         sheet, address = model.cell(key).split("!")
         model.put(f"{sheet}!C{address[1:]}", "HKD")
-    return model.cell("price_used")
+    return model.cell("upside")
