@@ -77,6 +77,7 @@ class Assembly:
 
     def _add(self, role: str, cell: CellRef, label: float) -> None:
         if self.shapes.naming.layout.num(cell) is None:
+            self.chain.blank.add(role)
             return
         evidence = [f"{cell} is the rate inside the formulas of {self.chain.top}"]
         self.chain.put(Pick(role, cell, label=label, graph=True, evidence=evidence))
@@ -96,7 +97,7 @@ class Assembly:
         self, role: str, near: Callable[[Candidate], float], threshold: float = THRESHOLD, *, inside: bool = False
     ) -> None:
         """Bind the candidate of highest standing, unless another with a different value stands as high."""
-        if role in self.chain.picks or role in self.ambiguous:
+        if role in self.chain.picks or role in self.ambiguous or role in self.chain.blank:
             return
         groups: dict[CellRef, tuple[float, Candidate]] = {}
         for candidate in self.candidates.get(role, ()):

@@ -16,6 +16,7 @@ CLAIMS = (
     "pension_deficit", "other_claims",
 )  # fmt: skip
 COUNTS = ("shares", "diluted_shares", "basic_shares")
+OUTPUTS = ("value_per_share", "equity_value", "enterprise_value", "sum_pv_fcff", "terminal_value", "pv_terminal_value")
 _WHOLE = ("ev", "sum_pv", "equity")
 
 
@@ -39,8 +40,10 @@ class Walk:
         return self.chain
 
     def _put(self, role: str, cell: CellRef | None, node: Node | None = None, sign: int = 1) -> None:
-        cell = self._unnamed(cell)
+        if role in OUTPUTS:
+            cell = self._unnamed(cell)
         if cell is not None and self.shapes.naming.layout.num(cell) is None:
+            self.chain.blank.add(role)
             return
         label = self.shapes.naming.score(cell, role) if cell else 0.0
         path = f"{cell or role} is reached by formulas from {self.chain.top}"

@@ -10,6 +10,7 @@ from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Block, Located, LocatedSeries, Roles
 from xlcheck.roles.assemble import Assembly
+from xlcheck.roles.given import bound_by_grader
 from xlcheck.roles.candidates import Candidate, find_candidates
 from xlcheck.roles.headline import MARGIN, Standing, find_valuations
 from xlcheck.roles.layout import Layout, read_layout
@@ -46,14 +47,13 @@ def locate(
         _block(standing, shapes, graph, candidates, timelines, layout)
         for standing in valuations[:1]
     ]
-    if not blocks:
-        return Roles(scalars={}, series={}, ambiguous={})
-    block, ambiguous = blocks[0]
+    block, ambiguous = blocks[0] if blocks else (None, {})
+    given = bound_by_grader(binding or {}, layout)
     return Roles(
-        scalars=block.scalars,
-        series=block.series,
-        ambiguous=ambiguous,
-        headline=block.name,
+        scalars={**(block.scalars if block else {}), **given.scalars},
+        series={**(block.series if block else {}), **given.series},
+        ambiguous={role: rivals for role, rivals in ambiguous.items() if role not in given.scalars},
+        headline=block.name if block else None,
     )
 
 

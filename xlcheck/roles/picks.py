@@ -41,6 +41,8 @@ class Chain:
     rates: list[tuple[CellRef, str]] = field(default_factory=list)
     """Cells used as rate, each with where: ``discount`` or ``terminal``."""
     methods: set[str] = field(default_factory=set)
+    blank: set[str] = field(default_factory=set)
+    """Roles whose cell the formulas name, but which is empty (a template, a forgotten input)."""
 
     def put(self, pick: Pick) -> None:
         """Keep the first pick of a role."""

@@ -235,6 +235,8 @@ class Tracks:
             return not any(number.percent or number.date for number in numbers) and not (
                 small and any(number.value for number in numbers)
             )
+        if SERIES_ROLES[role] == "rate":
+            return all(number.value is None or abs(number.value) <= (10 if number.percent else 60) for number in numbers)
         return True
 
     def _operations(self, flows: tuple[CellRef, ...]) -> None:
@@ -242,6 +244,8 @@ class Tracks:
         sheets = [flows[0].sheet, *dict.fromkeys(cell.sheet for line in self.found.values() for cell in line.cells[:1])]
         others = [sheet.name for sheet in self.shapes.naming.layout.sheets]
         for role in OPERATIONS:
+            if role == "revenue_growth":
+                self._growth(sheets)
             if role in self.found:
                 continue
             for name in dict.fromkeys([*sheets, *others]):
@@ -250,7 +254,6 @@ class Tracks:
                 if cells is not None:
                     self._put(role, cells, graph=False)
                     break
-        self._growth()
 
     def _from_flow(self, flows: tuple[CellRef, ...]) -> None:
         """Bind the terms of the flow's own formula by their labels, and what these are made of."""
@@ -313,10 +316,14 @@ class Tracks:
         best = max(usable, key=lambda one: one.score, default=None)
         return best.role if best is not None and best.score >= 0.5 else None
 
-    def _growth(self) -> None:
-        """``revenue = last year's × (1 + x)`` names the growth row, whatever its label."""
+    def _growth(self, sheets: list[str]) -> None:
+        """``this year / last year - 1`` or ``last year × (1 + x)`` names the growth row, whatever its label."""
         revenue = self.found.get("revenue")
-        if revenue is None or "revenue_growth" in self.found:
+        if revenue is None:
+            return
+        shown = self._growth_row(revenue.cells)
+        if shown is not None:
+            self._put("revenue_growth", shown, graph=True)
             return
         rates = []
         for cell in revenue.cells:
@@ -324,8 +331,24 @@ class Tracks:
             powers = [power_of(factor) for factor, _ in factors(node)] if node is not None else []
             found = [power[0] for power in powers if power is not None and power[1] is None and power[0]]
             rates += found[:1]
-        if len(set(rates)) == len(revenue.cells) and _in_line(rates):
+        if len(set(rates)) == len(revenue.cells) and _in_line(rates) and rates[0].sheet in sheets:
             self._put("revenue_growth", rates, graph=True)
+
+    def _growth_row(self, revenue: tuple[CellRef, ...]) -> list[CellRef] | None:
+        """Find the row on the revenue's own sheet whose formulas divide this year's revenue by last year's."""
+        sheet = self.shapes.naming.layout.by_name[revenue[0].sheet]
+        across = revenue[0].row == revenue[-1].row
+        for line in sheet.rows if across else sheet.columns:
+            cells = [sheet.ref(line, cell.column) if across else sheet.ref(cell.row, line) for cell in revenue]
+            node = self.shapes.tree(cells[-1])
+            if node is None or cells[-1] in revenue or len(terms(node)) > 2:
+                continue
+            read = [part.cell for part in walk(node) if isinstance(part, Ref)]
+            if set(read) == {revenue[-1], revenue[-2]} and any(
+                isinstance(part, Binary) and part.operator == "/" for part in walk(node)
+            ):
+                return [cell for cell in cells if (cell.row, cell.column) in sheet.numbers]
+        return None
 
     def _period(self, flows: tuple[CellRef, ...]) -> None:
         candidates = [flows, *(line.cells for role, line in self.found.items() if role == "pv_fcff")]
