@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import importlib
 import importlib.util
 import json
 from decimal import Decimal
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from xlcheck.calibrate import calibrate
@@ -68,6 +71,20 @@ def test_reference_stored_values_of_libreoffice_are_those_recomputed():
     recalc = recompute(load(TASK / "reference" / "model.xlsx"))
     assert len(recalc.verdicts) > 400
     assert {verdict.status for verdict in recalc.verdicts.values()} == {"same"}
+
+
+def test_reference_workbook_is_what_its_script_builds(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "fixtures" / "build")
+    model = importlib.import_module("sic_epitaxy_model")
+    built = model.build({"base": 39.31, "upside": 55.54, "downside": 20.28})
+    committed = openpyxl.load_workbook(TASK / "reference" / "model.xlsx")
+    assert built.sheetnames == committed.sheetnames
+    cells = [cell for page in built for row in page.iter_rows() for cell in row if cell.value not in (None, "")]
+    assert len(cells) > 900
+    for cell in cells:
+        held = committed[cell.parent.title][cell.coordinate].value
+        wanted = dt.datetime.combine(cell.value, dt.time()) if type(cell.value) is dt.date else cell.value
+        assert held == wanted, f"{cell.parent.title}!{cell.coordinate}"
 
 
 def test_reference_memo_states_the_values_of_its_workbook():
