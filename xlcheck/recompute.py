@@ -14,7 +14,8 @@ from xlcheck.engines import ENGINES, Clock, Session, Unsolved, engine
 from xlcheck.graph import Graph, build_graph
 from xlcheck.live.loops import Loop
 from xlcheck.live.model import LiveModel
-from xlcheck.localcheck.check import claims_nothing, local_check
+from xlcheck.localcheck.agreement import agree
+from xlcheck.localcheck.check import SAME, Local, claims_nothing, local_check
 from xlcheck.localcheck.legs import CellVerdict, Verdict, weigh
 from xlcheck.localcheck.shadow import Shadow
 from xlcheck.normalise.rewrite import Rewriter
@@ -59,7 +60,22 @@ class Recalc:
         shadow = Shadow(self.book, self.graph, Rewriter(self.book), self.clock)
         looped = frozenset(ref for loop in self.loops for ref in loop.cells)
         local = local_check(shadow, [engine(name) for name in ENGINES], looped, slack)
+        local.update(self._tables_from_stored())
         return weigh(self.book, self.graph, self.values, local, self.loops)
+
+    def _tables_from_stored(self) -> Mapping[CellRef, Local]:
+        """Judge data-table cells that depend on unsolved cells, with the stored values of these put in."""
+        tables = [cell.data_table for cell in self.book.cells() if cell.data_table is not None]
+        open_cells = [ref for table in tables for ref in table.range.cells() if _unsolved(self.values.get(ref))]
+        if not open_cells:
+            return {}
+        roots: dict[CellRef, Scalar] = {}
+        for ref, value in self.values.items():
+            cell = self.book.get(ref)
+            if isinstance(value, Unsolved) and not value.detail.startswith("it depends on") and cell is not None:
+                roots[ref] = cell.stored
+        answers = self.what_if_cells({ref: stored for ref, stored in roots.items() if stored is not None}, open_cells)
+        return {ref: SAME for ref, value in answers.items() if _follows(self.book, ref, value)}
 
     def value(self, ref: CellRef) -> Scalar | Unsolved:
         """Return the recomputed value of a formula cell, or the constant that stands there (None if blank)."""
@@ -130,3 +146,12 @@ def clock_of(book: Book, valuation_date: float | None) -> Clock:
 
 _EPOCH = datetime(1899, 12, 30)
 _DAYS_1904 = 1462
+
+
+def _unsolved(value: Scalar | Unsolved) -> bool:
+    return isinstance(value, Unsolved)
+
+
+def _follows(book: Book, ref: CellRef, value: Scalar | Unsolved) -> bool:
+    cell = book.get(ref)
+    return cell is not None and not isinstance(value, Unsolved) and agree(cell.stored, value, 1e-8)

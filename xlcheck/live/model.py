@@ -14,7 +14,7 @@ from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.engines import Clock, Engine, Session, Unsolved
 from xlcheck.engines.package import Draft, Formula, write_package
 from xlcheck.graph import Graph
-from xlcheck.live.datatables import sources_of, table_values
+from xlcheck.live.datatables import Evaluate, sources_of, table_values
 from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
 from xlcheck.live.outside import Outside
 from xlcheck.live.reasons import explained
@@ -218,26 +218,34 @@ class LiveModel:
 
     # What is held outside: data tables
 
-    def _fill_tables(self, changes: Changes | None = None, held: dict[CellRef, Scalar] | None = None) -> None:
-        """Work out every data table under the changes and put its cells among the held ones."""
-        changes = changes or {}
-        held = self._held if held is None else held
+    def _filled(self, changes: Changes, held: Changes) -> tuple[dict[CellRef, Scalar], dict[CellRef, Unsolved]]:
+        """Return what the data tables hold under the changes, and the cells of theirs that are unsolved."""
+        values: dict[CellRef, Scalar] = {}
+        lost: dict[CellRef, Unsolved] = {}
         for table in self._tables:
-            found = table_values(
-                table, lambda inputs, outputs: self._answer({**changes, **inputs}, outputs, tables=held)
-            )
+            found = table_values(table, self._evaluator(changes, {**held, **values}))
             for ref, value in found.items():
+                if ref in changes:
+                    continue
                 if isinstance(value, Unsolved):
-                    self._lost.setdefault(ref, value)
-                elif ref not in changes:
-                    held[ref] = value
+                    lost[ref] = value
+                else:
+                    values[ref] = value
+        return values, lost
+
+    def _evaluator(self, changes: Changes, held: Changes) -> Evaluate:
+        return lambda inputs, outputs: self._answer({**changes, **inputs}, outputs, tables=held)
 
     def _fill_all_tables(self) -> None:
         """Fill the tables, and again as long as a table's own formulas or axes read what a table was filled with."""
         sources = sorted({ref for table in self._tables for ref in sources_of(table)})
         before = self._answer({}, sources, tables=self._held)
         for _ in range(_ROUNDS):
-            self._fill_tables()
+            values, lost = self._filled({}, self._held)
+            self._held.update(values)
+            if lost.keys() - self._lost.keys():
+                self._lost.update(lost)
+                self._open_torn(list(self._torn))
             after = self._answer({}, sources, tables=self._held)
             if after == before:
                 break
@@ -267,12 +275,21 @@ class LiveModel:
             self._session, self._region = before
 
     def _asked(self, changes: Changes, outputs: Sequence[CellRef]) -> Values:
-        held = self._held
+        held: Changes = self._held
+        lost: Mapping[CellRef, Unsolved] = {}
         if self._tables and not self._after_tables.isdisjoint(outputs):
-            held = dict(self._held)
-            self._fill_tables(changes, held)
-        answers = self._answer(changes, outputs, tables=held)
-        return {ref: self._lost.get(ref, value) if ref not in changes else value for ref, value in answers.items()}
+            values, lost = self._filled(changes, held)
+            held = {**held, **values}
+        answers = dict(self._answer(changes, outputs, tables=held))
+        if lost:
+            after = self.graph.descendants(lost)
+            answers.update({ref: lost.get(ref, next(iter(lost.values()))) for ref in answers if ref in after})
+        return {ref: self._worded(ref, value) for ref, value in answers.items()}
+
+    def _worded(self, ref: CellRef, value: Scalar | Unsolved) -> Scalar | Unsolved:
+        """Give an unsolved cell the reason found for it in the first recalculation, which names its cause."""
+        known = self.values.get(ref)
+        return known if isinstance(value, Unsolved) and isinstance(known, Unsolved) else value
 
     def _answer(self, changes: Changes, outputs: Sequence[CellRef], tables: Changes) -> Values:
         if not self._torn and not self._lent:

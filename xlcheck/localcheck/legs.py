@@ -94,7 +94,9 @@ def _one(
         return CellVerdict("stale", stored, recomputed, lost, said.expected, opinions)
     if lost is None and said.unsolved.kind != "random" and scales.agree(ref, recomputed):
         return CellVerdict("same", stored, recomputed, opinions=opinions)
-    return CellVerdict("unsolved", stored, recomputed, said.unsolved, opinions=opinions)
+    vague = said.unsolved.kind in ("unsupported_function", "engine_failure")
+    reason = lost if lost is not None and vague else said.unsolved
+    return CellVerdict("unsolved", stored, recomputed, reason, opinions=opinions)
 
 
 def _by_whole_leg(stored: Scalar, recomputed: Scalar, lost: Unsolved | None, *, same: bool) -> CellVerdict:
