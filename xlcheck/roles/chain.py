@@ -76,6 +76,7 @@ class Walk:
         for factor, exponent in factors(parts[0][1]):
             kind = self._kind(factor)
             if kind == "per_share" and isinstance(factor, Ref):
+                self.chain.steps.add(self.shapes.root(factor.cell))
                 self._per_share(factor.cell, depth + 1)
                 return
             if exponent > 0 and kind in _WHOLE:
@@ -97,6 +98,7 @@ class Walk:
     def _per_share_sum(self, node: Node, depth: int) -> None:
         for part in walk(node):
             if isinstance(part, Ref) and self._kind(part) == "per_share":
+                self.chain.steps.add(self.shapes.root(part.cell))
                 self._per_share(part.cell, depth + 1)
                 return
 

@@ -16,7 +16,7 @@ from xlcheck.roles.text import fold
 
 MOST = 40
 """Candidates that are walked at most."""
-MARGIN = 0.5
+MARGIN = 0.3
 """Two valuations closer than this in standing cannot be told apart."""
 _SIDE = re.compile(
     r"scenario|sensitiv|football|comps|compar|peer|relative|multiple|cases|precedent|summary|cover|dashboard|output|check|"
@@ -57,13 +57,26 @@ def find_valuations(
 def _without_parts(ordered: list[Standing]) -> list[Standing]:
     """Leave out valuations whose top is only a step of a fuller one."""
     used: set[CellRef] = set()
+    steps = {step for standing in ordered for step in standing.chain.steps}
     kept = []
     for standing in sorted(ordered, key=lambda one: (one.role != "value_per_share", one.role != "equity_value")):
-        if standing.role != "value_per_share" and standing.chain.top in used:
+        if standing.chain.top in (steps if standing.role == "value_per_share" else used | steps):
             continue
         used |= {pick.cell for pick in standing.chain.picks.values() if pick.cell is not None}
         kept.append(standing)
     return sorted(kept, key=lambda one: -one.score)
+
+
+def tied(first: Standing, second: Standing, shapes: Shapes) -> bool:
+    """Say whether two valuations stand equally as the headline: both live, on flows of their own, values differing."""
+    if first.score - second.score >= MARGIN or first.role != second.role or not (first.live and second.live):
+        return False
+    values = [shapes.naming.layout.value(one.chain.top) for one in (first, second)]
+    if None in values or values[0] == values[1]:
+        return False
+    sums = [shapes.of(one.chain.sums) if one.chain.sums is not None else None for one in (first, second)]
+    flows = [shape.flows if shape else () for shape in sums]
+    return bool(flows[0]) and bool(flows[1]) and not set(flows[0]) & set(flows[1])
 
 
 def _standing(
@@ -81,6 +94,7 @@ def _standing(
     score = label + (2.0 if built else 0.0) + 0.4 * whole + (1.0 if operating else 0.0)
     score += {"value_per_share": 1.5, "equity_value": 0.6, "enterprise_value": 0.0}[role]
     score -= 0.0 if live else 2.5
+    score -= 0.4 if shapes.naming.layout.value(top) is None else 0.0
     score += _used(shapes, top, readers)
     score -= 0.3 * sum(1 for one in _MAIN_ROLES[:5] if _repeats(shapes, chain, one))
     name = fold(top.sheet)

@@ -26,7 +26,7 @@ RATIO = 0.25
 LONGEST_LABEL = 12
 """Words; a longer text is a note."""
 _MONEY_NOT = frozenset(
-    ["%", "percent", "margin", "ratio", "yield", "multiple", "days", "cagr", "share_of", "weight", "sensitivity", "check"]
+    ["%", "percent", "margin", "ratio", "yield", "multiple", "day", "cagr", "share_of", "weight", "sensitivity", "check"]
 )
 
 

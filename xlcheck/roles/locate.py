@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from xlcheck.cells import CellRef
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Block, Located, LocatedSeries, Roles
+from xlcheck.roles import Block, Located, Roles
 from xlcheck.roles.assemble import Assembly
-from xlcheck.roles.given import bound_by_grader
+from xlcheck.roles.basis import Bases
 from xlcheck.roles.candidates import Candidate, find_candidates
-from xlcheck.roles.headline import MARGIN, Standing, find_valuations
-from xlcheck.roles.layout import Layout, read_layout
+from xlcheck.roles.given import bound_by_grader
+from xlcheck.roles.headline import Standing, find_valuations, tied
+from xlcheck.roles.layout import read_layout
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.picks import Pick
-from xlcheck.roles.series import Line, Tracks
+from xlcheck.roles.picks import Chain
+from xlcheck.roles.series import Tracks
 from xlcheck.roles.shapes import Shapes
 from xlcheck.roles.timeline import Timelines, find_timelines
-from xlcheck.roles.vocabulary import SCALAR_ROLES, SERIES_ROLES
+from xlcheck.roles.units import Valuer
 from xlcheck.workbook import Book
+
+MOST_ALTERNATES = 9
+"""Valuations that are reported at most, the headline among them."""
 
 
 def locate(
@@ -42,18 +47,30 @@ def locate(
     timelines: Timelines = {sheet.name: find_timelines(sheet) for sheet in layout.sheets}
     candidates = find_candidates(layout, lexicon, timelines)
     readers = _readers(graph)
-    valuations = find_valuations(shapes, candidates, readers)
-    blocks = [
-        _block(standing, shapes, graph, candidates, timelines, layout)
-        for standing in valuations[:1]
-    ]
-    block, ambiguous = blocks[0] if blocks else (None, {})
+    valuations = find_valuations(shapes, candidates, _readers(graph))
+    search = Search(shapes, graph, candidates, timelines, Valuer(layout, Bases(layout)))
     given = bound_by_grader(binding or {}, layout)
+    if not valuations:
+        return Roles(scalars=given.scalars, series=given.series, ambiguous={})
+    first = search.whole(valuations[0])
+    others = tuple(search.outline(standing) for standing in valuations[1:MOST_ALTERNATES])
+    rivals = [one for one in valuations[1:] if tied(valuations[0], one, shapes)]
+    if rivals and "value_per_share" not in given.scalars:
+        blocks = (first.block, *others)
+        shared, doubtful = apart((first.block, *(search.whole(one).block for one in rivals)))
+        return Roles(
+            scalars={**shared.scalars, **given.scalars},
+            series={**shared.series, **given.series},
+            ambiguous={**first.ambiguous, **doubtful},
+            alternates=blocks,
+            headline_ambiguous=True,
+        )
     return Roles(
-        scalars={**(block.scalars if block else {}), **given.scalars},
-        series={**(block.series if block else {}), **given.series},
-        ambiguous={role: rivals for role, rivals in ambiguous.items() if role not in given.scalars},
-        headline=block.name if block else None,
+        scalars={**first.block.scalars, **given.scalars},
+        series={**first.block.series, **given.series},
+        ambiguous={role: some for role, some in first.ambiguous.items() if role not in given.scalars},
+        alternates=others,
+        headline=first.block.name,
     )
 
 
@@ -66,75 +83,57 @@ def _readers(graph: Graph) -> Mapping[CellRef, tuple[CellRef, ...]]:
     return {cell: tuple(readers) for cell, readers in found.items()}
 
 
-def _block(
-    standing: Standing,
-    shapes: Shapes,
-    graph: Graph,
-    candidates: Mapping[str, tuple[Candidate, ...]],
-    timelines: Timelines,
-    layout: Layout,
-) -> tuple[Block, dict[str, tuple[Located, ...]]]:
-    chain = standing.chain
-    lines = Tracks(shapes, chain, timelines).lines()
-    assembly = Assembly(shapes, graph, chain, candidates)
-    picks = assembly.complete()
-    scalars = {role: located(pick, layout) for role, pick in picks.items()}
-    series = {role: located_series(line, layout) for role, line in lines.items()}
-    ambiguous = {
-        role: tuple(located(pick, layout) for pick in rivals)
-        for role, rivals in assembly.ambiguous.items()
-        if role not in scalars
+@dataclass(frozen=True)
+class Found:
+    """A valuation with its roles, and those that cannot be told apart."""
+
+    block: Block
+    ambiguous: dict[str, tuple[Located, ...]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is needed to turn a standing valuation into a block of located roles."""
+
+    shapes: Shapes
+    graph: Graph
+    candidates: Mapping[str, tuple[Candidate, ...]]
+    timelines: Timelines
+    valuer: Valuer
+
+    def whole(self, standing: Standing) -> Found:
+        """Return a valuation with every role that can be found for it."""
+        chain = standing.chain
+        lines = Tracks(self.shapes, chain, self.timelines).lines()
+        assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
+        picks = assembly.complete()
+        block = Block(
+            name=self._name(chain),
+            scalars=self.valuer.scalars(picks),
+            series=self.valuer.series(lines),
+            live=standing.live,
+        )
+        doubtful = {role: rivals for role, rivals in assembly.ambiguous.items() if role not in picks}
+        return Found(block, {role: tuple(map(self.valuer.scalar, rivals)) for role, rivals in doubtful.items()})
+
+    def outline(self, standing: Standing) -> Block:
+        """Return a valuation with the roles that its own formulas lead to."""
+        chain = standing.chain
+        return Block(name=self._name(chain), scalars=self.valuer.scalars(chain.picks), series={}, live=standing.live)
+
+    def _name(self, chain: Chain) -> str:
+        return f"{chain.top.sheet}: {self.shapes.naming.label(chain.top) or chain.top.address}"
+
+
+def apart(blocks: tuple[Block, ...]) -> tuple[Block, dict[str, tuple[Located, ...]]]:
+    """Split the roles of valuations of equal standing into those they share and those they do not."""
+    first = blocks[0]
+    roles = {role for block in blocks for role in block.scalars}
+    cells = {role: [block.scalars[role] for block in blocks if role in block.scalars] for role in roles}
+    shared = {
+        role: found[0]
+        for role, found in cells.items()
+        if len(found) == len(blocks) and len({one.cell for one in found}) == 1 and found[0].cell is not None
     }
-    name = f"{chain.top.sheet}: {shapes.naming.label(chain.top) or chain.top.address}"
-    return Block(name=name, scalars=scalars, series=series, live=standing.live), ambiguous
-
-
-def located(pick: Pick, layout: Layout) -> Located:
-    """Turn a pick into a located scalar."""
-    value = layout.value(pick.cell) if pick.cell else None
-    unit = SCALAR_ROLES[pick.role]
-    percent = unit == "rate" and value is not None and abs(value) > 1 and pick.role not in ("debt_to_equity", "upside")
-    return Located(
-        role=pick.role,
-        cell=pick.cell,
-        expression=None if pick.cell else "",
-        value=value,
-        unit=unit,
-        factor=0.01 if percent else 1.0,
-        confidence=confidence(pick.label, graph=pick.graph, identity=pick.identity),
-        how=how(pick.label, graph=pick.graph, identity=pick.identity, derived=pick.cell is None),
-        evidence=tuple(pick.evidence),
-    )
-
-
-def located_series(line: Line, layout: Layout) -> LocatedSeries:
-    """Turn a line into a located series."""
-    return LocatedSeries(
-        role=line.role,
-        cells=line.cells,
-        values=tuple(layout.value(cell) for cell in line.cells),
-        unit=SERIES_ROLES[line.role],
-        confidence=confidence(line.label, graph=line.graph, identity=False),
-        how=how(line.label, graph=line.graph, identity=False, derived=False),
-        evidence=tuple(line.evidence),
-        history=line.history,
-        terminal=line.terminal,
-        sign=1 if line.sign == 1 else -1 if line.sign == -1 else None,
-    )
-
-
-def confidence(label: float, *, graph: bool, identity: bool) -> float:
-    """Return how sure a binding is, 0 to 1, from what speaks for it."""
-    sure = 0.55 + 0.35 * min(label, 1.0) if not graph else 0.86 + 0.1 * min(label, 1.0)
-    return round(min(0.99, sure + (0.03 if identity else 0.0)), 3)
-
-
-def how(label: float, *, graph: bool, identity: bool, derived: bool) -> str:
-    """Name what a binding rests on: ``label+graph+identity`` …"""
-    if derived:
-        return "derived"
-    words = [word for word, given in (("label", label >= 0.4), ("graph", graph), ("identity", identity)) if given]
-    return "+".join(words) or "graph"
-
-
-__all__ = ["MARGIN", "locate"]
+    doubtful = {role: tuple(found) for role, found in sorted(cells.items()) if role not in shared}
+    return Block(name=first.name, scalars=shared, series={}, live=first.live), doubtful

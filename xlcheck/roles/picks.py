@@ -41,6 +41,8 @@ class Chain:
     rates: list[tuple[CellRef, str]] = field(default_factory=list)
     """Cells used as rate, each with where: ``discount`` or ``terminal``."""
     methods: set[str] = field(default_factory=set)
+    steps: set[CellRef] = field(default_factory=set)
+    """Values per share on the way to the top (before a currency conversion)."""
     blank: set[str] = field(default_factory=set)
     """Roles whose cell the formulas name, but which is empty (a template, a forgotten input)."""
 
@@ -52,3 +54,18 @@ class Chain:
         """Return the cell of a role, or None."""
         pick = self.picks.get(role)
         return pick.cell if pick else None
+
+
+@dataclass
+class Line:
+    """A row or column of cells over the periods."""
+
+    role: str
+    cells: tuple[CellRef, ...]
+    label: float
+    graph: bool
+    evidence: list[str] = field(default_factory=list)
+    identity: bool = False
+    terminal: CellRef | None = None
+    history: tuple[CellRef, ...] = ()
+    sign: int | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Range, Ref, factors, is_link, terms, walk
 from xlcheck.roles.layout import SheetLayout
-from xlcheck.roles.picks import Chain
+from xlcheck.roles.picks import Chain, Line
 from xlcheck.roles.shapes import Shapes, power_of, unwrapped
 from xlcheck.roles.timeline import Timeline, Timelines
 from xlcheck.roles.vocabulary import SERIES_ROLES
@@ -19,20 +19,6 @@ OPERATIONS = (
 )  # fmt: skip
 BALANCES = ("total_assets", "total_liabilities_and_equity")
 """Series that may show actual years only."""
-
-
-@dataclass
-class Line:
-    """A row or column of cells over the periods."""
-
-    role: str
-    cells: tuple[CellRef, ...]
-    label: float
-    graph: bool
-    evidence: list[str] = field(default_factory=list)
-    terminal: CellRef | None = None
-    history: tuple[CellRef, ...] = ()
-    sign: int | None = None
 
 
 @dataclass

@@ -53,7 +53,7 @@ _CJK = re.compile(r"[⺀-鿿぀-ヿ豈-﫿]")
 FILLERS = frozenset(
     "the of to for in at a an and or our by on as with from its per_cent der die das des im je und zum zur de la le du del da do "
     "fy cy e total value_ company memo using calculated calc result year_end m mm mn k bn usd eur gbp cny rmb hkd jpy inr "
-    "million millions thousand thousands billion crore crores lakh lakhs cr rs mio tsd c $ method "
+    "million thousand billion crore lakh cr rs mio tsd c $ method "
     "gordon perpetuity base case live pgm ggm approach".split()
 )
 
@@ -121,17 +121,18 @@ def read_label(text: str) -> tuple[Reading, ...]:
 def _reading(text: str, weight: float) -> Reading:
     bare = _PAIRS.sub(r"\1 \2", text)
     ratio = re.search(r"[^\W\d_)]\s*[/÷]\s*[^\W\d_(]", re.sub(r"ev/ebitda|fk/ek|[ed]/[ev]|s/o|y/y", "x", bare))
-    tokens = tuple(_TOKEN.findall(bare))
+    tokens = tuple(_singular(token) for token in _TOKEN.findall(bare))
     return Reading(tokens, re.sub(r"[\s\-–—_.,:：、，。;；'\"()（）\[\]【】「」]", "", bare), ratio is not None, weight)
+
+
+def _singular(token: str) -> str:
+    plural = len(token) >= 4 and token.endswith("s") and not token.endswith(("ss", "us", "is"))
+    return token[:-1] if plural and "/" not in token else token
 
 
 def spelled(token: str, known: frozenset[str]) -> str:
     """Return the known word that a misspelt token means, or the token itself."""
-    if len(token) < 4 or token in known or not token.isalpha() or has_cjk(token):
-        return token
-    if token.endswith("s") and token[:-1] in known:
-        return token[:-1]
-    if len(token) < 5:
+    if len(token) < 5 or token in known or not token.isalpha() or has_cjk(token):
         return token
     return _nearest(token, known)
 
