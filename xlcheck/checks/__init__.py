@@ -7,6 +7,7 @@ import xlcheck.checks.bridge_counts
 import xlcheck.checks.bridge_shares
 import xlcheck.checks.bridge_sources
 import xlcheck.checks.discount
+import xlcheck.checks.discount_stub
 import xlcheck.checks.fatal
 import xlcheck.checks.fatal_units
 import xlcheck.checks.flow

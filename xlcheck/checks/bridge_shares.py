@@ -54,7 +54,7 @@ def per_share(
     if power is None:
         yield from _unscaled(ratio, near, value_per_share, equity_value, shares, roles, recalc, graph)
         return
-    declared = _declared_power(equity_value, shares)
+    declared = count_power(equity_value, shares)
     if declared is not None and declared != power:
         expected = equity / count * 10.0**declared
         message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
@@ -71,12 +71,18 @@ def _power_of_ten(ratio: float, near: float) -> int | None:
     return power if abs(ratio / 10.0**power - 1) <= near and abs(power) <= 10 else None
 
 
-def _declared_power(equity: Located, shares: Located) -> int | None:
-    """Return the power of ten that the declared units call for; None where one of them is not declared."""
-    if equity.factor == 1 or shares.factor == 1:
-        units = shares.factor == 1 and shares.value is not None and shares.value * equity.factor >= 1e12
-        return round(math.log10(equity.factor)) if units and equity.factor > 1 else None
-    return round(math.log10(equity.factor / shares.factor))
+def count_power(equity: Located, shares: Located) -> int | None:
+    """Return the power of ten by which equity/shares must be multiplied; None where the units do not tell it.
+
+    A count is in units for certain where, in the money's unit, it would exceed a trillion shares, or where it is a
+    large multiple of a thousand.
+    """
+    if equity.factor == 1 or shares.value is None:
+        return None
+    if shares.factor != 1:
+        return round(math.log10(equity.factor / shares.factor))
+    units = shares.value * equity.factor >= 1e12 or (shares.value >= 1e7 and shares.value % 1000 == 0)
+    return round(math.log10(equity.factor)) if units else None
 
 
 def _unscaled(

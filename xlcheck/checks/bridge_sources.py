@@ -16,7 +16,6 @@ from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
-from xlcheck.roles.lexicon import load_lexicon
 
 BRIDGE = (*claims.ASSETS, *claims.CLAIMS)
 _ALIKE: dict[str, frozenset[str]] = {
@@ -100,12 +99,11 @@ def _other_line(role: str, label: str) -> bool:
     """Say whether a label surely names something else than the bridge role."""
     if not label:
         return False
-    text = label.split(" | ", maxsplit=1)[0]
-    scores = load_lexicon().match(text)
+    scores = claims.label_scores(label)
     own = max((scores.get(name, 0.0) for name in _ALIKE[role]), default=0.0)
     if own >= 0.4:
         return False
-    if _TOTALS.match(text):
+    if any(_TOTALS.match(text) for text in label.split(" | ")):
         return True
     rivals = {name: score for name, score in scores.items() if name in BRIDGE and name not in _ALIKE[role]}
     return max(rivals.values(), default=0.0) >= _SURE
@@ -127,13 +125,12 @@ def _line_named(role: str, near: CellRef, recalc: Recalc) -> CellRef | None:
     """Return the cell in the column of a balance sheet whose row is labelled as the role, if exactly one is."""
     sheet = recalc.book.sheet(near.sheet)
     rows = {row for row, column in sheet.cells if column == near.column} if sheet is not None else set()
-    lexicon = load_lexicon()
     found = [
         cell
         for row in sorted(rows)
         if (cell := CellRef(near.sheet, row, near.column)) != near
         and recalc.number(cell) is not None
-        and lexicon.match(row_label(recalc, cell).split(" | ")[0]).get(role, 0.0) >= _SURE
+        and claims.label_scores(row_label(recalc, cell)).get(role, 0.0) >= _SURE
     ]
     return found[0] if len(found) == 1 else None
 
@@ -191,16 +188,17 @@ def balance_date(
 def heading_year(cell: CellRef, recalc: Recalc) -> int | None:
     """Return the year that heads the column of a cell: the nearest dated cell above with a dated one beside it."""
     for row in range(cell.row - 1, 0, -1):
-        year = _dated(CellRef(cell.sheet, row, cell.column), recalc)
+        year = year_in(CellRef(cell.sheet, row, cell.column), recalc)
         if year is None:
             continue
         beside = [CellRef(cell.sheet, row, cell.column + step) for step in (-2, -1, 1, 2) if cell.column + step > 0]
-        if any(_dated(other, recalc) is not None for other in beside):
+        if any(year_in(other, recalc) is not None for other in beside):
             return year
     return None
 
 
-def _dated(cell: CellRef, recalc: Recalc) -> int | None:
+def year_in(cell: CellRef, recalc: Recalc) -> int | None:
+    """Return the year that a heading cell shows, or None."""
     held = recalc.book.get(cell)
     if held is None:
         return None
@@ -236,7 +234,7 @@ def _forecast_balance(
     first = heading_year(flows.cells[0], recalc)
     period = roles.series.get("period")
     if first is None and period is not None:
-        first = _dated(period.cells[0], recalc)
+        first = year_in(period.cells[0], recalc)
     whole = read.known[0] >= 0.98 and read.known[0] <= 1.02
     if first is None or not whole or "valuation_date" in roles.scalars:
         return

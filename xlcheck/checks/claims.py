@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.checks import live, valuation
-from xlcheck.formula import Binary, Node, Range, Ref, Unary, parse, terms
+from xlcheck.checks.sheet import row_label
+from xlcheck.formula import Node, Range, Ref, parse, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
+from xlcheck.roles.lexicon import load_lexicon
 
 ASSETS = ("cash", "investments")
 """Bridge roles that add to the equity."""
 CLAIMS = ("debt", "lease_liabilities", "minority_interest", "preferred_equity", "pension_deficit")
 """Bridge roles that are deducted."""
+SURE_LABEL = 0.85
+"""How well a label must name a role for an unbound cell of the equity formula to be read as that item."""
 MAY_BE_NEGATIVE = ("minority_interest", "pension_deficit")
 """Claims that can be negative in truth: losses borne by minorities, a pension surplus."""
 
@@ -68,7 +73,37 @@ def items(roles: Roles, recalc: Recalc, graph: Graph) -> list[Item]:
         cell, slope = acting
         value = recalc.number(cell) or 0.0
         found.append(Item(role, located, cell, value, slope, _natural(cell, value, recalc), cell in ranged))
+    found.extend(_unbound(equity, roles, recalc, graph, held, ranged))
     return found
+
+
+def _unbound(
+    equity: CellRef,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+    held: dict[CellRef, Scalar],
+    ranged: frozenset[CellRef],
+) -> Iterator[Item]:
+    """Yield further cells of the equity formula whose label surely names a bridge role that is not bound."""
+    taken = {
+        cell
+        for located in roles.scalars.values()
+        if located.cell
+        for cell in (located.cell, graph.pure_link(located.cell))
+    }
+    for cell in graph.precedents(equity):
+        value = recalc.number(cell)
+        if not value or cell in taken or cell in held or graph.pure_link(cell) in taken:
+            continue
+        scores = label_scores(row_label(recalc, cell))
+        role = max(scores, key=lambda name: scores[name], default="")
+        if role not in (*ASSETS, *CLAIMS) or role in roles.scalars or scores[role] < SURE_LABEL:
+            continue
+        slope = live.derivative(recalc, equity, cell, held)
+        if slope is not None and abs(slope) > 1e-9:
+            located = Located(role=role, cell=cell, value=value, unit="money", confidence=scores[role], how="label")
+            yield Item(role, located, cell, value, slope, _natural(cell, value, recalc), cell in ranged)
 
 
 def _cell(located: Located | None) -> CellRef | None:
@@ -132,11 +167,13 @@ def _natural(cell: CellRef, value: float, recalc: Recalc) -> float:
     return sign * value
 
 
-def minus_signs(node: Node | None) -> bool:
-    """Say whether a formula subtracts anything."""
-    if isinstance(node, Binary):
-        return node.operator == "-" or minus_signs(node.left) or minus_signs(node.right)
-    return isinstance(node, Unary) and node.operator == "-"
+def label_scores(label: str) -> dict[str, float]:
+    """Return how well any text of a row label names each role."""
+    scores: dict[str, float] = {}
+    for text in label.split(" | "):
+        for role, score in load_lexicon().match(text).items():
+            scores[role] = max(score, scores.get(role, 0.0))
+    return scores
 
 
 def forgotten(roles: Roles, graph: Graph) -> list[tuple[str, Located]]:

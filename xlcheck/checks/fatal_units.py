@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import live, valuation
+from xlcheck.checks.bridge_shares import count_power
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.graph import Graph
@@ -61,20 +62,6 @@ def unit_mix(
         message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
         expected = equity / count * 10.0**wanted
         yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
-
-
-def count_power(equity: Located, shares: Located) -> int | None:
-    """Return the power of ten by which equity/shares must be multiplied; None where the units do not tell it.
-
-    A count is in units for certain where, in the money's unit, it would exceed a trillion shares, or where it is a
-    large multiple of a thousand.
-    """
-    if equity.factor == 1 or shares.value is None:
-        return None
-    if shares.factor != 1:
-        return round(math.log10(equity.factor / shares.factor))
-    units = shares.value * equity.factor >= 1e12 or (shares.value >= 1e7 and shares.value % 1000 == 0)
-    return round(math.log10(equity.factor)) if units else None
 
 
 def _market_value(

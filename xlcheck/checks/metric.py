@@ -90,6 +90,9 @@ def terminal_value_share(
     if present is None and total:
         present = _rest(total, roles, recalc, graph)
     value = present / total if present is not None and total else None
+    if value is not None and abs(value) < 1e-9:
+        yield NotApplicable(reason="the valuation has no terminal value")
+        return
     yield from judge_range("terminal value's share of enterprise value", value, where, params, "rate")
 
 

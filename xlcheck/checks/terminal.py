@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, perpetuity, valuation
 from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
-from xlcheck.formula import Ref, walk
+from xlcheck.formula import Binary, Number, Ref, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -41,7 +44,7 @@ def gordon_identity(
         Gordon 1962; Koller et al., Valuation, ch. 14; Damodaran, Investment Valuation, ch. 12.
     """
     if terminal_growth is None:
-        yield from _without_growth(terminal_value, recalc)
+        yield from _without_growth(roles.get("terminal_value"), recalc)
         return
     cells = perpetuity.growth_cells(roles, recalc, graph)
     if not cells:
@@ -100,8 +103,60 @@ def _judge_perpetuity(given: perpetuity.Inputs, roles: Roles, recalc: Recalc, gr
     yield Fits(convention=fitting.words)
 
 
+_MEASURES = ("ebitda", "ebit", "revenue", "sales", "earnings", "net income", "fcf", "noi", "息税折旧", "收入")
+
+
+def _measure_label(cell: CellRef, measure: float, recalc: Recalc, graph: Graph) -> str | None:
+    """Return the label of the cell that the multiple is applied to."""
+    for source in graph.precedents(cell):
+        value = recalc.number(source)
+        if value is not None and valuation.close(value, measure, 1e-6):
+            return row_label(recalc, source).casefold()
+    return None
+
+
+def _same_measure(words: str, label: str) -> bool:
+    """Say whether a multiple and the measure it is applied to name the same thing, or the multiple names none."""
+    named = next((word for word in _MEASURES if word in words), None)
+    measured = next((word for word in _MEASURES if word in label), None)
+    return measured is not None and named in (None, measured)
+
+
+def _worn_twice(cell: CellRef, measure: float, recalc: Recalc, graph: Graph) -> list[Finding] | None:
+    """Find an EBITDA that is EBIT minus depreciation: by the signs and labels of its formula's terms."""
+    for source in graph.precedents(cell):
+        base = recalc.number(source)
+        node = claims.formula_node(source, recalc)
+        if base is None or node is None or not valuation.close(base, measure, 1e-6):
+            continue
+        income, worn = None, None
+        for sign, part in terms(node):
+            amount = recalc.number(part.cell) if isinstance(part, Ref) else None
+            label = row_label(recalc, part.cell) if isinstance(part, Ref) else ""
+            if amount is not None and _EBIT.search(label):
+                income = sign * amount
+            elif amount is not None and _WORN.search(label):
+                worn = sign * amount
+        if (
+            income is not None
+            and worn is not None
+            and income > 0 > worn
+            and "ebitda" in row_label(recalc, source).casefold()
+        ):
+            message = f"{source} is EBIT minus depreciation, not plus: it is no EBITDA"
+            own = money(message, source, base, income - worn)
+            value = recalc.number(cell) or 0.0
+            effect = money(f"{cell} applies the multiple to it", cell, value, value / base * (income - worn))
+            return [own, effect]
+    return None
+
+
+_EBIT = re.compile(r"\bebit\b|operating (profit|income)|营业利润|息税前", re.I)
+_WORN = re.compile(r"depreciation|amortis|amortiz|\bd&a\b|折旧|摊销", re.I)
+
+
 def money(
-    message: str, cell: CellRef, found: float, expected: float | None, tolerance: Tolerance | None = None
+    message: str, cell: CellRef, found: float | None, expected: float | None, tolerance: Tolerance | None = None
 ) -> Finding:
     """Return a finding in money of the sheet."""
     return Finding(message=message, cell=cell, found=found, expected=expected, unit="money", tolerance=tolerance)
@@ -138,17 +193,24 @@ def exit_multiple_identity(
     if exit_multiple.value is None or exit_multiple.value == 0:
         yield Unverifiable(reason=f"the exit multiple {exit_multiple.cell} is zero or no number")
         return
-    cells = _multiple_cells(exit_multiple, roles, recalc, graph)
+    cells = multiple_cells(exit_multiple, roles, recalc, graph)
     if not cells:
         yield NotApplicable(reason="no formula multiplies a measure by the exit multiple")
         return
     measures = _measures(ebitda, ebit, depreciation, roles)
     words = row_label(recalc, exit_multiple.cell).casefold() if exit_multiple.cell else ""
+    main = graph.ancestors(list(output_cells(roles).values()))
+    judged = False
     for cell in cells:
-        yield from _judge_multiple(cell, exit_multiple.value, measures, words, recalc, graph)
+        found = list(_judge_multiple(cell, exit_multiple.value, measures, words, recalc, graph))
+        if cell in main or not isinstance(found[0], Unverifiable):
+            judged = True
+            yield from found
+    if not judged:
+        yield NotApplicable(reason="no headline value rests on the exit multiple")
 
 
-def _multiple_cells(located: Located, roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
+def multiple_cells(located: Located, roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
     """Return the formulas that apply the multiple: they rise in proportion to it and are worth more than it."""
     multiple = located.value or 0.0
     taken = {held.cell for role, held in roles.scalars.items() if role not in ("terminal_value", "pv_terminal_value")}
@@ -163,9 +225,25 @@ def _multiple_cells(located: Located, roles: Roles, recalc: Recalc, graph: Graph
             found.append(cell)
             continue
         source = graph.pure_link(located.cell) if located.cell else None
-        slope = live.derivative(recalc, cell, source) if source else None
-        if slope is not None and valuation.close(slope * multiple, value, 1e-4) and abs(slope) > 0.5:
+        shown = recalc.number(source) if source is not None else None
+        if source is None or shown is None or abs(value) < abs(shown) / 2:
+            continue
+        doubled = live.run(recalc, {source: 2 * shown}, [cell])[cell]
+        if doubled is not None and valuation.close(doubled, 2 * value, 1e-4):
             found.append(cell)
+    return sorted(found) or _with_literal(multiple, roles, recalc, graph)
+
+
+def _with_literal(multiple: float, roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
+    """Return the formulas behind the headline that multiply one cell by the multiple, typed once more."""
+    found = []
+    for cell in graph.ancestors(list(output_cells(roles).values())):
+        node = claims.formula_node(cell, recalc)
+        if isinstance(node, Binary) and node.operator == "*":
+            sides = (node.left, node.right)
+            typed = any(isinstance(side, Number) and side.value == multiple for side in sides)
+            if typed and any(isinstance(side, Ref) for side in sides):
+                found.append(cell)
     return sorted(found)
 
 
@@ -200,8 +278,20 @@ def _judge_multiple(
     value = recalc.number(cell) or 0.0
     tolerance = Tolerance(relative=1e-6, absolute=rounding_of(recalc, cell))
     name = next((key for key, base in measures.items() if tolerance.allows(value, base * multiple)), None)
+    if name is None or name == "EBITDA":
+        worn = _worn_twice(cell, value / multiple, recalc, graph)
+        if worn is not None:
+            yield from worn
+            return
     if name is None:
-        yield Unverifiable(reason=f"{cell} applies the multiple to {value / multiple:.6g}, a measure that is not bound")
+        label = _measure_label(cell, value / multiple, recalc, graph)
+        if label is not None and _same_measure(words, label):
+            yield Fits(convention=f"multiple of {label[:40]!r}")
+        elif label is not None and "ebitda" in words and "ebitda" not in label and _EBIT.search(label):
+            message = f"{cell} applies an EV/EBITDA multiple of {multiple:g} to EBIT ({value / multiple:.6g})"
+            yield money(message, cell, value, None, tolerance)
+        else:
+            yield Unverifiable(reason=f"{cell} applies the multiple to {value / multiple:.6g}, which is not bound")
         return
     wrong = name == "EBIT less depreciation" or (name == "EBIT" and "ebitda" in words)
     if wrong and "EBITDA" in measures and not tolerance.allows(measures["EBITDA"], measures[name]):

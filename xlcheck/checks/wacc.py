@@ -280,17 +280,16 @@ def is_the_rate_used(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph) 
     if flows is None or output is None or wacc.cell is None or wacc.amount is None:
         yield NotApplicable(reason="no output that depends on the cash flows is bound")
         return
-    source = graph.pure_link(wacc.cell)
-    held = live.values_of(recalc, flows.cells)
-    base = recalc.number(output)
-    for cell in dict.fromkeys((source, wacc.cell)):
+    base, tried = recalc.number(output), False
+    for cell in dict.fromkeys((graph.pure_link(wacc.cell), wacc.cell)):
         value = recalc.number(cell)
-        moved = live.run(recalc, {**held, cell: value * 1.05}, [output])[output] if value else None
+        moved = live.run(recalc, {cell: value * 1.05}, [output])[output] if value else None
+        tried = tried or moved is not None
         if moved is not None and base is not None and abs(moved - base) > 1e-7 * abs(base):
             yield Fits(convention=f"{output} moves with {cell}")
             return
-    if base is None:
-        yield Unverifiable(reason=f"{output} could not be recomputed")
+    if base is None or not tried:
+        yield Unverifiable(reason=f"{output} could not be recomputed with another rate")
         return
     copy = _typed_copy(wacc, output, recalc, graph)
     if copy is not None:
