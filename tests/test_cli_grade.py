@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
-from planted import clean_model
+from planted import clean_model, plant
 
 import xlcheck
 from xlcheck import cli
@@ -80,8 +80,7 @@ def test_all_points(grade, answer):
 
 
 def test_a_fault_costs_its_item_and_names_its_cell(grade, answer):
-    model = clean_model()
-    cell = model.set("equity_value", "={enterprise_value}+{net_debt}")
+    model, cell = plant("debt_added")
     model.save(answer / "kilns.xlsx")
     code, text, _, report = grade(answer)
     assert code == 0

@@ -267,6 +267,7 @@ def _calibrate(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     from xlcheck.report.exports import export, read_report
 
+    _declared()
     print(export(read_report(args.report), args.to), end="")
     return 0
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from xlcheck.checking import Check
+from xlcheck.checking import CHECKS, Check
 
 SECTIONS = (
     "What it holds",
@@ -44,6 +44,11 @@ def sections(doc: str) -> dict[str, str]:
         elif not _RULE.match(line):
             found[current].append(line)
     return {name: _unindent(lines) for name, lines in found.items()}
+
+
+def summary(check_id: str) -> str:
+    """Return the first sentence of a declared check's page, empty for one that is not declared here."""
+    return CHECKS[check_id].doc.partition("\n")[0] if check_id in CHECKS else ""
 
 
 def _unindent(lines: list[str]) -> str:
@@ -127,7 +132,6 @@ def main() -> None:
     from pathlib import Path
 
     import xlcheck.checks  # noqa: F401 - declares the checks
-    from xlcheck.checking import CHECKS
 
     Path("docs/checks.md").write_text(checks_page(CHECKS), encoding="utf-8")
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from xlcheck.checking import CheckResult
+from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
 from xlcheck.report.pictures import bars, bridge, bridge_steps
 from xlcheck.report.words import plain, points, quantity
@@ -36,6 +37,12 @@ class Item(NamedTuple):
 
     line: Line
     result: CheckResult | None
+
+    @property
+    def title(self) -> str:
+        """What people read: the rubric's title, else the first sentence of the check's page, else its id."""
+        line = self.line
+        return summary(line.check) or line.check if line.check and line.title == line.check else line.title
 
     @property
     def state(self) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from xlcheck.checking import CheckResult, Finding
+from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
 from xlcheck.report.words import count, plain, points, quantity
 from xlcheck.scoring.card import Line, ScoreCard
@@ -76,8 +77,8 @@ def _score_lines(card: ScoreCard, paint: Paint) -> Iterator[str]:
 def _line_lines(line: Line, result: CheckResult | None, paint: Paint) -> Iterator[str]:
     what = f"-{points(line.lost)}" if line.lost > 0 else f"{points(line.at_stake)} open" if line.at_stake > 0 else ""
     name = paint(line.item, "yellow" if line.open else "red")
-    said = [line.check, line.title] if line.check else [line.title]
-    shown = ": ".join(dict.fromkeys(text for text in said if text != line.item))
+    said = [line.check or "", line.title if line.title != line.check else summary(line.check)]
+    shown = ": ".join(text for text in said if text and text != line.item)
     yield f"  {name}  {what + '  ' if what else ''}{plain(shown, 200)}".rstrip()
     if result is not None and result.findings:
         yield from _finding_block(result.findings, paint)
