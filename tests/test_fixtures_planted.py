@@ -89,6 +89,7 @@ def test_look_alike_is_not_accused(name, tmp_path):
 RANGES = {
     "wacc.range": {"low": Decimal("0.06"), "high": Decimal("0.14")},
     "terminal.growth-range": {"low": Decimal(0), "high": Decimal("0.04")},
+    "terminal.steady-state": {"capex_to_depreciation": Decimal("0.9"), "growth_gap": Decimal("0.03")},
     "metric.terminal-value-share": {"low": Decimal("0.4"), "high": Decimal("0.85")},
     "metric.implied-ev-ebitda": {"low": Decimal(4), "high": Decimal(20)},
 }
