@@ -153,7 +153,8 @@ class Assembly:
         """The price is what the value is compared with."""
         root = self.shapes.root
         top = root(self.chain.top)
-        for candidate in self.candidates.get("upside", ()):
+        home = self.chain.top.sheet
+        for candidate in sorted(self.candidates.get("upside", ()), key=lambda one: one.num.ref.sheet != home):
             tree = self.shapes.tree(root(candidate.num.ref))
             cells = [part.cell for part in walk(tree) if isinstance(part, Ref)] if tree is not None else []
             others = [cell for cell in dict.fromkeys(cells) if root(cell) != top]

@@ -35,14 +35,15 @@ _CURRENCIES = (
     (r"€|\beur\b|\beuro\b|欧元", "EUR"),
     (r"£|\bgbp\b|英镑", "GBP"),
     (r"\bjpy\b|日元|円", "JPY"),
-    (r"₹|\binr\b|\brs\.?(?=\s|\(|$)|\brupees?\b", "INR"),
+    (r"₹|\binr\b|\brs\.?\s*\(?(?=cr|lakh)|\brupees?\s*\(?(?=cr|lakh)", "INR"),
     (r"\bpkr\b", "PKR"),
     (r"\bchf\b", "CHF"),
     (r"₩|\bkrw\b", "KRW"),
     (r"\bvnd\b", "VND"),
     (r"\bbrl\b|r\$", "BRL"),
-    (r"\$", "USD"),
 )
+_DOLLAR = re.compile(r"\$")
+"""A bare dollar sign; it is a US dollar only where no other currency is named."""
 _DECLARES = re.compile(
     r"\bin\b|\bfigures?\b|amounts?\b|单位|單位|単位|betrage|\bunless\b|\bunits?\b|\bstatements?\b|\bdollars?\b|^\W*\(.{1,40}\)\W*$"
 )
@@ -77,6 +78,8 @@ def currency_in(text: str) -> str | None:
         if re.search(pattern, folded):
             found.append(code)
             folded = re.sub(pattern, " ", folded)
+    if not found and _DOLLAR.search(folded):
+        return "USD"
     return found[0] if len(set(found)) == 1 else None
 
 
@@ -132,7 +135,7 @@ class Bases:
     def _declarations(self, name: str) -> list[tuple[int, int, Basis]]:
         if name not in self._declared:
             sheet = self.layout.by_name[name]
-            self._declared[name] = sorted(_declared_in(sheet), key=lambda one: one[:2])
+            self._declared[name] = sorted(_declared_in(sheet), key=lambda one: one[:2]) or list(_unit_column(sheet))
         return self._declared[name]
 
     def _of_book(self) -> Basis:
@@ -178,6 +181,16 @@ def _declared_in(sheet: SheetLayout) -> Iterator[tuple[int, int, Basis]]:
             yield row, column, Basis(scale, currency, sheet.ref(row, column))
         elif currency is not None and (named or short) and row <= 12:
             yield row, column, Basis(None, currency, sheet.ref(row, column))
+
+
+def _unit_column(sheet: SheetLayout) -> Iterator[tuple[int, int, Basis]]:
+    """Yield the unit that every unit cell of a sheet names, where they agree."""
+    units = [(place, text) for place, text in sheet.texts.items() if is_unit(text)]
+    scales = {scale_in(text) for _, text in units} - {None}
+    currencies = {currency_in(text) for _, text in units} - {None}
+    if len(scales) == 1 and len(currencies) <= 1 and len(units) >= 3:
+        first = min(units)[0]
+        yield first[0], first[1], Basis(scales.pop(), currencies.pop() if currencies else None, sheet.ref(*first))
 
 
 def _currency_of_format(form: str) -> str | None:

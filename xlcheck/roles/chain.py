@@ -45,7 +45,8 @@ class Walk:
         if cell is not None and self.shapes.naming.layout.num(cell) is None:
             self.chain.blank.add(role)
             return
-        label = self.shapes.naming.score(cell, role) if cell else 0.0
+        names = COUNTS if role == "shares" else (role,)
+        label = self.shapes.naming.score(cell, *names) if cell else 0.0
         path = f"{cell or role} is reached by formulas from {self.chain.top}"
         self.chain.put(Pick(role, cell, node, label, graph=True, sign=sign, evidence=[path]))
 

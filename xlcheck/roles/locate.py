@@ -14,6 +14,7 @@ from xlcheck.roles.assemble import Assembly
 from xlcheck.roles.basis import Bases
 from xlcheck.roles.candidates import Candidate, find_candidates
 from xlcheck.roles.given import bound_by_grader
+from xlcheck.roles.identities import mark
 from xlcheck.roles.headline import Standing, find_valuations, tied
 from xlcheck.roles.layout import read_layout
 from xlcheck.roles.lexicon import load_lexicon
@@ -107,6 +108,7 @@ class Search:
         lines = Tracks(self.shapes, chain, self.timelines).lines()
         assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
         picks = assembly.complete()
+        mark(picks, lines, self.valuer.layout)
         block = Block(
             name=self._name(chain),
             scalars=self.valuer.scalars(picks),

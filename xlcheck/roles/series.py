@@ -40,14 +40,47 @@ class Tracks:
         if flows:
             self._operations(flows)
             self._period(self.discounted or flows)
+        for line in self.found.values():
+            self._extend(line)
         return self.found
+
+    def _extend(self, line: Line) -> None:
+        """Add the actual periods before the forecast and the terminal column after it."""
+        cells = line.cells
+        across = len({cell.row for cell in cells}) == 1
+        sheet = self.shapes.naming.layout.by_name[cells[0].sheet]
+        own = [cell.column if across else cell.row for cell in cells]
+        place = cells[0].row if across else cells[0].column
+        fitting = [
+            timeline
+            for timeline in self.timelines.get(sheet.name, ())
+            if timeline.across == across
+            and timeline.line <= place
+            and sum(1 for position in own if timeline.tick(position)) >= 0.6 * len(own)
+        ]
+        if not fitting:
+            return
+        before, after = [], []
+        for tick in max(fitting, key=lambda one: (one.dated, one.line)).ticks:
+            cell = sheet.ref(place, tick.position) if across else sheet.ref(tick.position, place)
+            if line.role != "period" and (cell.row, cell.column) not in sheet.numbers:
+                continue
+            if tick.position < min(own) and tick.year is not None:
+                before.append(cell)
+            elif tick.position > max(own) and tick.kind == "terminal":
+                after.append(cell)
+        line.history = tuple(before)
+        line.terminal = after[0] if after else None
 
     def _put(self, role: str, cells: Iterable[CellRef], graph: bool) -> None:
         cells = tuple(cells)
         if len(cells) < 2 or role in self.found:
             return
         label = max(self.shapes.naming.score(cell, role) for cell in cells[:2])
-        line = Line(role, cells, label, graph, [f"{cells[0]} is reached by formulas from {self.chain.top}"])
+        reason = f"{cells[0]} is reached by formulas from {self.chain.top}" if graph else (
+            f"{cells[0]} is labelled {self.shapes.naming.label(cells[0])!r}"
+        )
+        line = Line(role, cells, label, graph, [reason])
         self.found[role] = line
 
     def _discounting(self) -> tuple[CellRef, ...]:
@@ -342,6 +375,9 @@ class Tracks:
             best = self._heading(cells)
             if best is not None:
                 self._put("period", best, graph=False)
+                if "period" in self.found:
+                    self.found["period"].label = 1.0
+                    self.found["period"].evidence = [f"{best[0]} heads the column of {cells[0]}"]
                 return
 
     def _heading(self, cells: tuple[CellRef, ...]) -> list[CellRef] | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
+from xlcheck.formula import Range, Ref, walk
 from xlcheck.roles import Located, LocatedSeries
 from xlcheck.roles.basis import Bases, Basis, share_scale
 from xlcheck.roles.expressions import written
@@ -36,8 +37,8 @@ class Valuer:
         factor, basis = 1.0, Basis(None, None)
         if unit == "rate":
             factor = 0.01 if value is not None and abs(value) > 1 and pick.role not in NOT_POINTS else 1.0
-        elif unit == "money" and pick.cell is not None:
-            basis = self.bases.money(pick.cell)
+        elif unit == "money" and (cell := _first_cell(pick)) is not None:
+            basis = self.bases.money(cell)
             factor = basis.scale or 1.0
         elif unit == "per_share" and pick.cell is not None:
             basis = self.bases.per_share(pick.cell)
@@ -96,6 +97,18 @@ class Valuer:
             terminal=line.terminal,
             sign=1 if line.sign == 1 else -1 if line.sign == -1 else None,
         )
+
+
+def _first_cell(pick: Pick) -> CellRef | None:
+    """Return the pick's cell, or the first cell of its expression."""
+    if pick.cell is not None or pick.node is None:
+        return pick.cell
+    for part in walk(pick.node):
+        if isinstance(part, Ref):
+            return part.cell
+        if isinstance(part, Range):
+            return CellRef(*part.range[:3])
+    return None
 
 
 def confidence(label: float, *, graph: bool, identity: bool) -> float:
