@@ -25,6 +25,10 @@ import xlcheck.checks.recompute_rows
 import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
 import xlcheck.checks.response
+import xlcheck.checks.scenario
+import xlcheck.checks.sensitivity
+import xlcheck.checks.sensitivity_shape
+import xlcheck.checks.statements
 import xlcheck.checks.terminal
 import xlcheck.checks.terminal_discounting
 import xlcheck.checks.terminal_growth

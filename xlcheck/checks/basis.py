@@ -9,7 +9,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks.flow_terms import line_label
 from xlcheck.checks.headline import OUTPUTS
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Binary, Call, Node, Number, Ref, Unary, is_link
+from xlcheck.formula import Binary, Call, Node, Number, Ref, Unary, is_link, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -70,10 +70,32 @@ def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
                 expected=located.value / 100,
                 unit="rate",
             )
+    literal = list(_literal_rates(recalc))
+    for ref, rate in literal[:10]:
+        yield Finding(
+            message=f"{ref} discounts at 1 + {rate:g}, that is {rate:.0%}: percent points used as a fraction",
+            cell=ref,
+            found=rate,
+            expected=rate / 100,
+            unit="rate",
+        )
+    if literal:
+        return
     if not any(name in roles.scalars for name in RATES):
         yield NotApplicable(reason="no rate was found")
     elif points:
         yield Fits(convention="percent points, divided by 100 where they are used")
+
+
+def _literal_rates(recalc: Recalc) -> Iterator[tuple[CellRef, float]]:
+    """Yield formulas that raise 1 + a literal of two or more to the power of years: no rate is 200 %."""
+    for ref, node in trees(recalc).items():
+        for one in walk(node):
+            match one:
+                case Binary(operator="^", left=Binary(operator="+", left=Number(value=1.0), right=Number(value=rate))):
+                    if 2 <= rate <= 60:
+                        yield ref, rate
+                        break
 
 
 def _unscaled_use(recalc: Recalc, graph: Graph, cell: CellRef, depth: int = 0) -> CellRef | None:

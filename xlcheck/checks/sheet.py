@@ -98,6 +98,10 @@ class Timeline:
         above = _nearest(self.across, ref.row, ref.column)
         return above if above is not None else _nearest(self.down, ref.column, ref.row)
 
+    def columns(self) -> list[int]:
+        """Return the columns that a heading row dates."""
+        return sorted({column for heading in self.across.values() for column in heading})
+
     def runs_down(self, ref: CellRef) -> bool:
         """Say whether time runs down the column of a cell (no heading row above it dates it)."""
         return (
