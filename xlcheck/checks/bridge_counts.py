@@ -80,7 +80,7 @@ _LEASE_FLOW = re.compile(
 @check("bridge.no-double-count", consequence_of=("bridge.source-matches-label",))
 def no_double_count(
     lease_liabilities: Located | None,
-    equity_value: Located,
+    enterprise_value: Located | None,
     fcff: LocatedSeries | None,
     roles: Roles,
     recalc: Recalc,
@@ -105,11 +105,15 @@ def no_double_count(
         IFRS 16; Koller et al., Valuation, ch. 22.
     """
     items = claims.items(roles, recalc, graph)
+    equity = claims.equity_cell(roles, recalc, graph)
+    if equity is None:
+        yield NotApplicable(reason="no equity value adds to the enterprise value")
+        return
     for item in items:
         if valuation.close(abs(item.slope), 2.0, 1e-3):
             message = f"{item.role.replace('_', ' ')} ({item.cell}) moves the equity value by twice its amount"
-            expected = (equity_value.value or 0.0) - item.amount / 2
-            yield money(message, equity_value.cell, equity_value.value, expected)
+            stated = recalc.number(equity)
+            yield money(message, equity, stated, None if stated is None else stated - item.amount / 2)
     yield from _same_source(items, recalc, graph)
     lease = next((item for item in items if item.role == "lease_liabilities"), None)
     if lease is None:
@@ -198,7 +202,7 @@ def diluted_shares(
         if graph.pure_link(one.price) in right or any(price == value for value in values) or price is None:
             continue
         yield from _mispriced(one, price, current_price, recalc)
-    yield from _converted_twice(shares.cell, equity_value, roles, recalc, graph)
+    yield from _converted_twice(shares.cell, roles, recalc, graph)
     if not found:
         yield Fits(convention="no treasury stock method behind the share count")
 
@@ -252,24 +256,24 @@ def _mispriced(one: Dilution, price: float, current: Located | None, recalc: Rec
     yield Finding(message=message, cell=where, found=diluted, expected=expected, unit="count")
 
 
-def _converted_twice(
-    shares: CellRef, equity: Located | None, roles: Roles, recalc: Recalc, graph: Graph
-) -> Iterator[Finding]:
+def _converted_twice(shares: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
     """Find an amount that is deducted from the equity and raises the share count: a convertible counted both ways."""
-    if equity is None or equity.cell is None:
+    equity = claims.equity_cell(roles, recalc, graph)
+    if equity is None:
         return
     counted = graph.ancestors([shares]) - {shares}
     held = claims.held_operations(roles, recalc)
-    for cell in graph.precedents(equity.cell):
+    for cell in graph.precedents(equity):
         source = graph.pure_link(cell)
         value = recalc.number(source)
         if source not in counted or not value or source in held:
             continue
         raises = live.derivative(recalc, shares, source)
-        lowers = live.derivative(recalc, equity.cell, source, held)
+        lowers = live.derivative(recalc, equity, source, held)
         if raises and lowers and raises * value > 0 and lowers * value < 0 and _divided(source, counted, recalc, graph):
             message = f"{source} ({value:.6g}) is deducted as debt and converted into {raises * value:.6g} shares"
-            yield money(message, equity.cell, equity.value, (equity.value or 0.0) - lowers * value)
+            stated = recalc.number(equity)
+            yield money(message, equity, stated, None if stated is None else stated - lowers * value)
 
 
 def _divided(source: CellRef, counted: frozenset[CellRef], recalc: Recalc, graph: Graph) -> bool:

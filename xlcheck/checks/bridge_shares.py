@@ -54,7 +54,7 @@ def per_share(
     if power is None:
         yield from _unscaled(ratio, near, value_per_share, equity_value, shares, roles, recalc, graph)
         return
-    declared = count_power(equity_value, shares)
+    declared = count_power(equity_value, with_label_unit(shares, recalc, graph))
     if declared is not None and declared != power:
         expected = equity / count * 10.0**declared
         message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
@@ -69,6 +69,27 @@ def _power_of_ten(ratio: float, near: float) -> int | None:
         return None
     power = round(math.log10(ratio))
     return power if abs(ratio / 10.0**power - 1) <= near and abs(power) <= 10 else None
+
+
+_COUNT_UNITS = (
+    (re.compile(r"\bthousands?\b|\b000s?\b|'000|千股", re.I), 1e3),
+    (re.compile(r"\bmillions?\b|\bmn\b|\bmm\b|\bmio\b|百万股", re.I), 1e6),
+    (re.compile(r"\bbillions?\b|\bbn\b", re.I), 1e9),
+    (re.compile(r"万股"), 1e4),
+    (re.compile(r"亿股"), 1e8),
+)
+
+
+def with_label_unit(shares: Located, recalc: Recalc, graph: Graph) -> Located:
+    """Return the share count with the unit that its own label, or that of the cell it links to, declares."""
+    if shares.cell is None:
+        return shares
+    for cell in (shares.cell, graph.pure_link(shares.cell)):
+        label = row_label(recalc, cell)
+        declared = {factor for words, factor in _COUNT_UNITS if words.search(label)}
+        if len(declared) == 1:
+            return shares.model_copy(update={"factor": declared.pop()})
+    return shares
 
 
 def count_power(equity: Located, shares: Located) -> int | None:
@@ -127,18 +148,21 @@ def _deposit_ratio(
     value: Located, price: Located | None, upside: Located | None, recalc: Recalc, graph: Graph
 ) -> Outcomes:
     """Find a price per ADS set against a value per ordinary share although the ratio is stated."""
-    if price is None or price.cell is None or upside is None or upside.cell is None or value.cell is None:
+    if upside is None or upside.cell is None or value.cell is None or _DEPOSIT.search(row_label(recalc, value.cell)):
         return
-    if not _DEPOSIT.search(row_label(recalc, price.cell)) or _DEPOSIT.search(row_label(recalc, value.cell)):
+    quoted = [price.cell] if price is not None and price.cell is not None else list(graph.precedents(upside.cell))
+    quoted = [cell for cell in quoted if _DEPOSIT.search(row_label(recalc, cell)) and recalc.number(cell)]
+    if not quoted:
         return
     above = graph.ancestors([upside.cell])
-    sheet = recalc.book.sheet(price.cell.sheet)
+    worth = recalc.number(quoted[0]) or 0.0
+    sheet = recalc.book.sheet(quoted[0].sheet)
     for held in sheet.cells.values() if sheet else ():
         ratio = recalc.number(held.ref)
         if ratio is None or ratio <= 1 or held.ref in above or not _DEPOSIT.search(row_label(recalc, held.ref)):
             continue
-        if "per" in row_label(recalc, held.ref).casefold() and held.ref != price.cell and value.value and price.value:
-            found, expected = recalc.number(upside.cell), value.value * ratio / price.value - 1
+        if "per" in row_label(recalc, held.ref).casefold() and held.ref not in quoted and value.value:
+            found, expected = recalc.number(upside.cell), value.value * ratio / worth - 1
             message = f"{upside.cell} sets the value of one share against the price of an ADS of {ratio:g} shares"
             yield Finding(message=message, cell=upside.cell, found=found, expected=expected, unit="rate")
 

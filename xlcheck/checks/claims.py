@@ -57,7 +57,7 @@ class Item:
 
 def items(roles: Roles, recalc: Recalc, graph: Graph) -> list[Item]:
     """Return the bound bridge roles that move the equity value; nothing where no equity value is a cell."""
-    equity = _cell(roles.get("equity_value"))
+    equity = equity_cell(roles, recalc, graph)
     if equity is None:
         return []
     held = held_operations(roles, recalc)
@@ -97,13 +97,30 @@ def _unbound(
         if not value or cell in taken or cell in held or graph.pure_link(cell) in taken:
             continue
         scores = label_scores(row_label(recalc, cell))
-        role = max(scores, key=lambda name: scores[name], default="")
-        if role not in (*ASSETS, *CLAIMS) or role in roles.scalars or scores[role] < SURE_LABEL:
+        named = {role: score for role, score in scores.items() if role in (*ASSETS, *CLAIMS)}
+        role = max(named, key=lambda name: named[name], default="")
+        if not role or role in roles.scalars or named[role] < SURE_LABEL:
             continue
         slope = live.derivative(recalc, equity, cell, held)
         if slope is not None and abs(slope) > 1e-9:
             located = Located(role=role, cell=cell, value=value, unit="money", confidence=scores[role], how="label")
             yield Item(role, located, cell, value, slope, _natural(cell, value, recalc), cell in ranged)
+
+
+def equity_cell(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
+    """Return the cell of the equity value: the bound one, else the only formula that adds to the enterprise value."""
+    bound, total = _cell(roles.get("equity_value")), _cell(roles.get("enterprise_value"))
+    if bound is not None or total is None or roles.get("equity_value") is not None:
+        return bound
+    found = []
+    for cell in graph.dependents(total):
+        node = formula_node(cell, recalc)
+        parts = terms(node) if node is not None else ()
+        if len(parts) > 1 or (len(parts) == 1 and isinstance(parts[0][1], Range)):
+            slope = live.derivative(recalc, cell, total)
+            if slope is not None and valuation.close(slope, 1.0, 1e-6):
+                found.append(cell)
+    return found[0] if len(found) == 1 else None
 
 
 def _cell(located: Located | None) -> CellRef | None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import live, valuation
-from xlcheck.checks.bridge_shares import count_power
+from xlcheck.checks.bridge_shares import count_power, with_label_unit
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Located
+from xlcheck.roles import Located, Unit
 
 
 @check("fatal.unit-mix", severity="fatal")
@@ -57,7 +57,7 @@ def unit_mix(
     power = math.log10(value * count / equity)
     if abs(power - round(power)) > 1e-6:
         return
-    found, wanted = round(power), count_power(equity_value, shares)
+    found, wanted = round(power), count_power(equity_value, with_label_unit(shares, recalc, graph))
     if wanted is not None and found != wanted and abs(found - wanted) >= 3:
         message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
         expected = equity / count * 10.0**wanted
@@ -218,8 +218,13 @@ def currency_mix(
     Source:
         CFA Level I, currency exchange rates.
     """
-    if value_per_share is None or current_price is None:
+    if value_per_share is None or value_per_share.cell is None:
         yield NotApplicable(reason="no value per share that could be computed stands beside a price")
+        return
+    if upside is None and current_price is None:
+        upside, current_price = _comparison(value_per_share.cell, recalc, graph)
+    if current_price is None:
+        yield NotApplicable(reason="no price is compared with the value per share")
         return
     outputs = [held for held in (value_per_share, upside) if held is not None and held.cell is not None]
     above = graph.ancestors([held.cell for held in outputs if held.cell is not None])
@@ -235,6 +240,31 @@ def currency_mix(
             continue
         wanted = 1.0 if target == quote.quoted else -1.0
         yield from _turned(cell, quote, wanted, outputs, recalc, graph)
+
+
+def _comparison(value: CellRef, recalc: Recalc, graph: Graph) -> tuple[Located | None, Located | None]:
+    """Return an unbound upside and price: a formula that reads the value, an exchange rate and a price by its label."""
+    rates = {graph.pure_link(quote.cell) for quote in quotes(recalc)}
+    for cell in graph.dependents(value):
+        read = [one for one in graph.precedents(cell) if one != value]
+        prices = [one for one in read if graph.pure_link(one) not in rates and _PRICE.search(row_label(recalc, one))]
+        shown = recalc.number(cell)
+        if (
+            len(read) >= 2
+            and len(prices) == 1
+            and shown is not None
+            and any(graph.pure_link(one) in rates for one in read)
+        ):
+            return _named("upside", cell, shown), _named("current_price", prices[0], recalc.number(prices[0]))
+    return None, None
+
+
+_PRICE = re.compile(r"\bprice\b|股价|现价|收盘价|kurs\b", re.I)
+
+
+def _named(role: str, cell: CellRef, value: float | None) -> Located:
+    unit: Unit = "rate" if role == "upside" else "per_share"
+    return Located(role=role, cell=cell, value=value, unit=unit, confidence=1.0, how="label+graph")
 
 
 def _turned(

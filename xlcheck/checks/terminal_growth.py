@@ -7,9 +7,11 @@ from decimal import Decimal
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
-from xlcheck.checks import perpetuity, valuation
+from xlcheck.checks import claims, perpetuity, valuation
 from xlcheck.checks.metric import ebitda_values, last, net_investment
+from xlcheck.checks.sheet import row_label
 from xlcheck.checks.terminal import money, multiple_cells
+from xlcheck.formula import Binary, Range, Ref, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -162,9 +164,9 @@ def _wrong_year(cells: list[CellRef], multiple: float, values: tuple[float | Non
 
 @check("terminal.steady-state")
 def steady_state(
-    terminal_growth: Located,
-    capex: LocatedSeries,
-    depreciation: LocatedSeries,
+    terminal_growth: Located | None,
+    capex: LocatedSeries | None,
+    depreciation: LocatedSeries | None,
     revenue: LocatedSeries | None,
     nopat: LocatedSeries | None,
     change_in_nwc: LocatedSeries | None,
@@ -192,11 +194,15 @@ def steady_state(
     Source:
         Koller et al., Valuation, ch. 14.
     """
-    growth = terminal_growth.amount
     cover, gap = params.get("capex_to_depreciation"), params.get("growth_gap")
     if not isinstance(cover, Decimal) and not isinstance(gap, Decimal):
         yield NotApplicable(reason="the rubric sets no bounds for the steady state")
         return
+    if terminal_growth is None or capex is None or depreciation is None:
+        yield from _unbound(cover, recalc) if not roles.scalars else ()
+        yield NotApplicable(reason="terminal growth, capex and depreciation are not all bound")
+        return
+    growth = terminal_growth.amount
     if growth is None or growth <= 0 or not _on_the_last_flow(roles, recalc, graph):
         yield NotApplicable(reason="the terminal value does not capitalise the last forecast year with growth")
         return
@@ -210,6 +216,43 @@ def steady_state(
         message = f"revenue grows by {late:.2%} in the last year and by {growth:.2%} for ever after"
         yield Finding(message=message, cell=revenue.cells[-1], found=late, expected=growth, unit="rate")
     yield from _reinvestment(growth, nopat, net_investment(capex, depreciation, change_in_nwc), roles, gap)
+
+
+def _unbound(cover: object, recalc: Recalc) -> Iterator[Finding]:
+    """Judge a lone perpetuity without a valuation around it: a flow over WACC - g whose terms are labelled."""
+    for held in recalc.book.formula_cells():
+        node = claims.formula_node(held.ref, recalc)
+        if not isinstance(node, Binary) or node.operator != "/" or not isinstance(cover, Decimal):
+            continue
+        below = node.right
+        if not isinstance(below, Binary) or below.operator != "-":
+            continue
+        if not isinstance(below.left, Ref) or not isinstance(below.right, Ref):
+            continue
+        if claims.label_scores(row_label(recalc, below.left.cell)).get("wacc", 0.0) < 0.8:
+            continue
+        named = claims.label_scores(row_label(recalc, below.right.cell))
+        growth = recalc.number(below.right.cell)
+        flows = [part.cell for part in walk(node.left) if isinstance(part, Ref) and part.cell != below.right.cell]
+        if named.get("terminal_growth", 0.0) < 0.5 or not growth or growth <= 0 or len(flows) != 1:
+            continue
+        yield from _lone_flow(flows[0], growth, float(cover), recalc)
+
+
+def _lone_flow(flow: CellRef, growth: float, cover: float, recalc: Recalc) -> Iterator[Finding]:
+    parts: dict[str, tuple[CellRef, float]] = {}
+    node = claims.formula_node(flow, recalc)
+    for _, term in terms(node) if node is not None else ():
+        cells = [term.cell] if isinstance(term, Ref) else list(term.range.cells()) if isinstance(term, Range) else []
+        for cell in cells:
+            scores, value = claims.label_scores(row_label(recalc, cell)), recalc.number(cell)
+            for role in ("capex", "depreciation"):
+                if scores.get(role, 0.0) >= 0.8 and value:
+                    parts[role] = (cell, value)
+    if len(parts) == 2 and abs(parts["capex"][1]) < cover * abs(parts["depreciation"][1]):
+        (cell, spent), (_, worn) = parts["capex"], parts["depreciation"]
+        message = f"capex is {abs(spent) / abs(worn):.2f} of depreciation while the perpetuity grows by {growth:.2%}"
+        yield money(message, cell, spent, abs(worn) * (1 if spent > 0 else -1))
 
 
 def _on_the_last_flow(roles: Roles, recalc: Recalc, graph: Graph) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from xlcheck import dcf
 from xlcheck.cells import CellRef
@@ -44,6 +45,7 @@ def debt_weight(
         Koller et al., Valuation, ch. 15.
     """
     bad = [held for held in (weight_debt, weight_equity) if held is not None and not _is_share(held)]
+    bad = bad or list(_unbound_weights(roles, recalc, graph))
     if bad:
         held = bad[0]
         message = f"the weight {held.cell} is {held.amount:.4g}: weights of capital lie between 0 and 1"
@@ -63,6 +65,24 @@ def debt_weight(
         yield rate_finding(f"{weight_debt.cell} is debt over equity, not over both", weight_debt, dcf.debt_share(share))
         return
     yield Fits(convention="D/(D + E)")
+
+
+def _unbound_weights(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Located]:
+    """Yield formulas outside [0, 1] whose label surely names a weight of capital and that a labelled WACC reads."""
+    if "weight_debt" in roles.scalars or "weight_equity" in roles.scalars:
+        return
+    for held in recalc.book.formula_cells():
+        value = recalc.number(held.ref)
+        if value is None or -1e-9 <= value <= 1 + 1e-9 or abs(value) > 5:
+            continue
+        scores = claims.label_scores(row_label(recalc, held.ref))
+        if max(scores.get("weight_debt", 0.0), scores.get("weight_equity", 0.0)) < 0.85:
+            continue
+        readers = graph.dependents(held.ref)
+        if any(claims.label_scores(row_label(recalc, cell)).get("wacc", 0.0) >= 0.85 for cell in readers):
+            yield Located(
+                role="weight_debt", cell=held.ref, value=value, unit="rate", confidence=0.85, how="label+graph"
+            )
 
 
 def _repeats(weight: Located, ratio: Located, graph: Graph) -> bool:
