@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import BLOCKED, Engine, Unsolved
+from xlcheck.live.reasons import comes_from_outside
 from xlcheck.localcheck.agreement import agree, tolerance_of
 from xlcheck.localcheck.shadow import Shadow
 from xlcheck.workbook import Cell
@@ -37,7 +38,7 @@ class Outside:
             if cell.array is not None and cell.array.size > 1:
                 continue
             if isinstance(value, Unsolved):
-                if value.kind in _ASKED and BLOCKED not in value.detail:
+                if value.kind in _ASKED and BLOCKED not in value.detail and not comes_from_outside(cell.formula or ""):
                     yield cell
             elif (
                 isinstance(value, CellError)
@@ -53,10 +54,17 @@ class Outside:
         """Return what replaces the primary engine's word on each cell.
 
         An unsupported cell takes what the others say if they do not contradict each other. An error stands unless
-        both others agree on a value; if only one of them has a value, nothing is known.
+        both others agree on a value; if only one of them has a value, nothing is known. The third engine is asked
+        only where the second did not confirm the first.
         """
-        said = [self.shadow.ask(engine, cells, values) for engine in self.engines]
-        return {cell.ref: _weigh(cell, values.get(cell.ref), [answer[cell.ref] for answer in said]) for cell in cells}
+        said: dict[CellRef, list[Scalar | Unsolved]] = {cell.ref: [] for cell in cells}
+        asked = list(cells)
+        for engine in self.engines:
+            answers = self.shadow.ask(engine, asked, values) if asked else {}
+            for cell in asked:
+                said[cell.ref].append(answers[cell.ref])
+            asked = [cell for cell in asked if values.get(cell.ref) not in said[cell.ref]]
+        return {cell.ref: _weigh(cell, values.get(cell.ref), said[cell.ref]) for cell in cells}
 
 
 def _weigh(cell: Cell, primary: Scalar | Unsolved, others: Sequence[Scalar | Unsolved]) -> Scalar | Unsolved:

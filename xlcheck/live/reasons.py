@@ -45,6 +45,11 @@ def explained(values: Values, book: Book, graph: Graph, loops: Sequence[Loop]) -
     return found
 
 
+def comes_from_outside(formula: str) -> bool:
+    """Say whether a formula takes its value from a feed, a linked data type or another workbook."""
+    return bool(_RICH.search(formula) or _LINK.search(formula))
+
+
 def _in_loop(loop: Loop) -> Unsolved:
     kind, words = _STATES[loop.state]
     shown = ", ".join(str(ref) for ref in loop.cells[:8])

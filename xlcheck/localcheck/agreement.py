@@ -10,7 +10,7 @@ from xlcheck.cells import Scalar, as_number
 
 CLOSE = 1e-9
 """Relative: two programs add the same numbers in different order."""
-CANCELLED = 1e-11
+CANCELLED = 3e-14
 """Of the largest number read: what is left of a difference of large numbers."""
 SOLVED = 1e-6
 """Relative and absolute, for functions that search for a root, or add up a series, and stop when they are near."""

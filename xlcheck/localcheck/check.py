@@ -173,6 +173,15 @@ class _Check:
             return _disagree(f"two engines say {_short(value)} where {stored} is stored")
         return None
 
+    def _owners(self, refs: Collection[CellRef]) -> dict[CellRef, Cell]:
+        """Return for each cell the one whose formula fills it: itself, or the first cell of its array."""
+        cells = (cell for cell in self.shadow.book.formula_cells() if refs)
+        return {ref: cell for cell in cells for ref in self.judged(cell) if ref in refs}
+
+    def _reads_one_of(self, cell: Cell, refs: Collection[CellRef]) -> bool:
+        own = set(self.judged(cell))
+        return any(one in refs and one not in own for one in self.shadow.graph.precedents(cell.ref))
+
     def without_consequences(self, found: dict[CellRef, Local], opinions: Sequence[Engine]) -> dict[CellRef, Local]:
         """Keep of the mismatches only the first of each chain.
 
@@ -180,27 +189,22 @@ class _Check:
         consequence. Repeated until nothing changes, for chains of mismatches.
         """
         wrong = {ref: local.expected for ref, local in found.items() if not local.same and local.unsolved is None}
-        book = self.shadow.book
+        owners = self._owners(wrong)
         for _ in range(20):
-            later = [
-                ref for ref in wrong if any(one in wrong for one in self.shadow.graph.precedents(ref) if one != ref)
-            ]
-            cells = [cell for ref in later if (cell := book.get(ref)) is not None and cell.formula is not None]
-            if not cells:
-                break
-            values = {**self.stored, **wrong}
+            cells = {
+                owner.ref: owner for ref, owner in owners.items() if ref in wrong and self._reads_one_of(owner, wrong)
+            }
             before = dict(wrong)
             for engine in opinions[:2]:
-                for ref, answer in self.shadow.ask(engine, cells, values).items():
-                    cell = book.get(ref)
-                    if ref not in wrong or cell is None or isinstance(answer, Unsolved):
+                asked = [cell for cell in cells.values() if any(ref in wrong for ref in self.judged(cell))]
+                for ref, answer in self.shadow.ask(engine, asked, {**self.stored, **wrong}).items() if asked else ():
+                    if ref not in wrong or isinstance(answer, Unsolved):
                         continue
-                    if self._agrees(ref, cell, answer):
+                    if self._agrees(ref, owners[ref], answer):
                         del wrong[ref]
                         found[ref] = Local(True, opinions=found[ref].opinions)
                     elif engine is opinions[0]:
                         wrong[ref] = answer
-                cells = [cell for cell in cells if cell.ref in wrong]
             if wrong == before:
                 break
         for ref, expected in wrong.items():

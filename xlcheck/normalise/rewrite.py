@@ -14,13 +14,17 @@ from functools import cached_property
 
 from xlcheck.cells import CellRef, RangeRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
-from xlcheck.normalise.positions import spell_positions
+from xlcheck.normalise.positions import POSITION, spell_positions
 from xlcheck.reading.scope import defined_name, name_area, structured
 from xlcheck.reading.tokens import Area, Token, tokens
 from xlcheck.workbook import Book, Cell, DefinedName
 
 _LINK = re.compile(r"'?\[(\d+)\](.*?)'?!\Z", re.DOTALL)
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY\(((?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})\)", re.IGNORECASE)
+_UNUSUAL = re.compile(r"""["'\[\]#]|[A-Za-z]:|:\$?[A-Za-z]{1,3}(?![$0-9A-Za-z])|(?<![A-Za-z$0-9])\$?[0-9]+:|_xlfn\.A""")
+"""What the short way of pinning cannot do: quotes, brackets, spills, whole rows and columns."""
+_OWN = re.compile(r"(?<![\w.$:!])\$?[A-Za-z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Za-z]{1,3}\$?[0-9]{1,7})?(?![\w(.!:])")
+"""A reference that names no sheet."""
 _PLAIN = re.compile(r"[^\W\d][\w.]*\Z")
 _ADDRESS = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}\Z|[Rr][0-9]*[Cc][0-9]*\Z|[Rr]\Z|[Cc]\Z")
 
@@ -66,30 +70,31 @@ class Rewriter:
         }
 
     @cached_property
-    def _moving(self) -> re.Pattern[str] | None:
-        """Return a pattern of the names that cannot be left to an engine, None if there are none."""
+    def _special(self) -> re.Pattern[str]:
+        """Return a pattern of what cannot be left to an engine: brackets, positions, and names that move."""
         names = [re.escape(name.name) for name in self.book.names if name.sheet is not None or not _fixed(name)]
-        return re.compile("|".join(names), re.IGNORECASE) if names else None
+        return re.compile("|".join([r"\[", POSITION.pattern, *names]), re.IGNORECASE)
 
     def rewrite(self, cell: Cell) -> str:
         """Return a cell's formula for its own place in the normalised copy."""
-        return self._displayed(self._rewritten(cell.formula or "=", cell.ref), cell)
+        formula = cell.formula or "="
+        if self._special.search(formula):
+            plain = spell_positions(formula, cell.ref, self.book)
+            formula = "=" + "".join(self._words(plain[1:], cell.ref, pinned=False))
+        return self._displayed(formula, cell)
 
     def _displayed(self, formula: str, cell: Cell) -> str:
         """Round to what is displayed, in a workbook set to calculate with that ("precision as displayed")."""
         decimals = None if self.book.calc.full_precision else displayed_decimals(cell.number_format)
         return formula if decimals is None else f"=IFERROR(ROUND({formula[1:]},{decimals}),{formula[1:]})"
 
-    def _rewritten(self, formula: str, at: CellRef) -> str:
-        plain = spell_positions(formula, at, self.book)
-        if "[" not in plain and (self._moving is None or not self._moving.search(plain)):
-            return plain
-        return "=" + "".join(self._words(plain[1:], at, pinned=False))
-
     def pin(self, cell: Cell) -> str:
         """Return a cell's formula for another sheet, at the same address."""
-        at = cell.ref
-        plain = spell_positions((cell.formula or "=")[1:], at, self.book)
+        at, formula = cell.ref, cell.formula or "="
+        if not _UNUSUAL.search(formula) and not self._special.search(formula):
+            home = quote(at.sheet).replace("\\", r"\\")
+            return self._displayed(_OWN.sub(rf"{home}\g<0>", formula), cell)
+        plain = spell_positions(formula[1:], at, self.book)
         text = _ANCHOR.sub(lambda match: self._spill(match[1], at) or match[0], plain)
         return self._displayed("=" + "".join(self._words(text, at, pinned=True)), cell)
 
@@ -118,7 +123,7 @@ class Rewriter:
             elif word.kind == "name":
                 yield self._name(word.text, at, pinned=pinned)
             elif word.kind == "table":
-                yield self._table(word.text, at, pinned=pinned)
+                yield self._table(word.text, at)
             else:
                 yield word.text
         if held is not None:
@@ -148,8 +153,8 @@ class Rewriter:
             return sheet + _address(area)
         return text if not pinned and "!" not in text else alias(name, self.book)
 
-    def _table(self, text: str, at: CellRef, *, pinned: bool) -> str:
-        found = structured(text, self.book, at) if pinned else None
+    def _table(self, text: str, at: CellRef) -> str:
+        found = structured(text, self.book, at)
         return written(found) if found is not None else text
 
     def _spill(self, anchor: str, at: CellRef) -> str | None:
