@@ -214,3 +214,26 @@ def closure(origin: CellRef, following: object) -> set[CellRef]:
             found.add(ref)
             stack.append(ref)
     return found
+
+
+def test_ranges_wide_both_ways_are_found() -> None:
+    graph = build_graph(
+        book({"S!A1": 1.0, "S!ZZ900": 2.0, "S!A2000": "=SUM(B2:ZZ1000)", "S!A2001": "=SUM(A1:XFD1999)"})
+    )
+    assert set(texts(graph.dependents(CellRef.parse("S!ZZ900")))) == {"S!A2000", "S!A2001"}
+    assert texts(graph.dependents(CellRef.parse("S!A1"))) == ["S!A2001"]
+    assert len(graph.descendants([CellRef.parse("S!ZZ900")])) == 3
+    assert len(graph.ancestors([CellRef.parse("S!A2001")])) == 3
+
+
+def test_arrays_that_claim_the_whole_grid_cost_no_more_than_their_cells() -> None:
+    grid = RangeRef("S", 1, 1, 1_048_576, 16_384)
+    cells = {}
+    for row in range(1, 201):
+        for column in range(1, 51):
+            ref = CellRef("S", row, column)
+            cells[row, column] = Cell(ref, "=1" if column % 2 else None, 1.0, array=grid if column % 2 else None)
+    start = time.process_time()
+    graph = build_graph(Book("m.xlsx", "", (Sheet("S", "visible", cells),)))
+    assert len(graph.reads) == 10_000
+    assert time.process_time() - start < 5

@@ -84,6 +84,11 @@ def test_rows_and_cells_without_addresses_are_counted(tmp_path: Path) -> None:
     assert {one.ref.address: one.stored for one in book.cells()} == {"A1": 1, "B1": 2, "C2": 3, "D2": 4, "A9": 5}
 
 
+def test_cells_that_hold_nothing_are_counted_where_addresses_are_missing(tmp_path: Path) -> None:
+    xml = '<row r="4"><c s="1"/><c><v>1</v></c><c r="F4" s="1"/><c s="1"/><c><v>2</v></c></row>'
+    assert {one.ref.address: one.stored for one in read(tmp_path, xml).cells()} == {"B4": 1, "H4": 2}
+
+
 def test_shared_formulas_are_translated(tmp_path: Path) -> None:
     book = read(
         tmp_path,

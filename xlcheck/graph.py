@@ -14,7 +14,7 @@ from functools import cached_property
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.formula import Ref, is_dynamic_formula, is_link, parse, references, walk
 from xlcheck.reading.intervals import Intervals
-from xlcheck.workbook import Book, Cell, DataTable
+from xlcheck.workbook import Book, DataTable
 
 
 @dataclass(frozen=True)
@@ -142,26 +142,18 @@ class _Reads(Mapping[CellRef, tuple[RangeRef, ...]]):
 
 
 def _filled_cells(book: Book) -> Iterator[tuple[CellRef, tuple[RangeRef, ...]]]:
-    """Yield the cells without a formula of their own that a data table or an array formula fills."""
-    for cell in book.cells():
-        if cell.data_table is not None:
-            for place in _occupied(book, cell.data_table.range):
-                yield place, tuple(_table_reads(cell.data_table, place))
-        elif cell.array is not None and cell.array.size > 1:
-            first = (_one(cell.ref),)
-            yield from ((place, first) for place in _occupied(book, cell.array) if place != cell.ref)
-
-
-def _occupied(book: Book, rectangle: RangeRef) -> Iterator[CellRef]:
-    sheet = book.sheet(rectangle.sheet)
-    cells: Mapping[tuple[int, int], Cell] = sheet.cells if sheet else {}
-    places: Iterable[CellRef] = rectangle.cells()
-    if rectangle.size > len(cells):
-        places = [cell.ref for cell in cells.values() if cell.ref in rectangle]  # type: ignore[comparison-overlap]
-    for ref in places:
-        cell = cells.get((ref.row, ref.column))
-        if cell is not None and cell.formula is None:
-            yield ref
+    """Yield the cells without a formula of their own that a data table or an array formula fills, each once."""
+    fillers = [cell for cell in book.cells() if cell.data_table or (cell.array and cell.array.size > 1)]
+    unvisited = _Unvisited(_Cells(book)) if fillers else None
+    for cell in fillers:
+        filled = cell.data_table.range if cell.data_table else cell.array
+        if unvisited is None or filled is None:
+            continue
+        for place in unvisited.take(filled):
+            inside = book.get(place)
+            if inside is None or inside.formula is not None:
+                continue
+            yield place, tuple(_table_reads(cell.data_table, place)) if cell.data_table else (_one(cell.ref),)
 
 
 def _table_reads(table: DataTable, place: CellRef) -> Iterator[RangeRef]:
@@ -194,8 +186,11 @@ class _Cells:
                 rows[sheet.name, column].append(row)
         for column_rows in rows.values():
             column_rows.sort()
+        columns: dict[str, list[int]] = defaultdict(list)
+        for name, column in sorted(rows):
+            columns[name].append(column)
         self.rows: Mapping[tuple[str, int], list[int]] = rows
-        self.last = {sheet.name: sheet.max_column for sheet in book.sheets}
+        self.columns: Mapping[str, list[int]] = columns
 
     def within(self, rectangle: RangeRef) -> list[CellRef]:
         """Return the non-blank cells of a rectangle, row by row."""
@@ -204,34 +199,46 @@ class _Cells:
             ref = CellRef(sheet, r1, c1)
             return [ref] if self._book.get(ref) is not None else []
         found = []
-        for column in range(c1, min(c2, self.last.get(sheet, 0)) + 1):
-            rows = self.rows.get((sheet, column), [])
+        columns = self.columns.get(sheet, [])
+        for column in columns[bisect_left(columns, c1) : bisect_right(columns, c2)]:
+            rows = self.rows[sheet, column]
             found += [CellRef(sheet, row, column) for row in rows[bisect_left(rows, r1) : bisect_right(rows, r2)]]
         return sorted(found) if c1 != c2 else found
 
 
 class _Unvisited:
-    """Hands out the cells of rectangles, each cell once over all of them."""
+    """Hands out the cells of rectangles, each cell once over all of them; exhausted columns are passed over."""
 
     def __init__(self, cells: _Cells) -> None:
         self._cells = cells
-        self._next: dict[tuple[str, int], list[int]] = {}
+        self._rows: dict[tuple[str, int], list[int]] = {}
+        self._columns: dict[str, list[int]] = {}
 
     def take(self, rectangle: RangeRef) -> Iterator[CellRef]:
         """Yield the non-blank cells of a rectangle that were not handed out before."""
-        sheet, r1, c1, r2, c2 = rectangle
-        for column in range(c1, min(c2, self._cells.last.get(sheet, 0)) + 1):
-            rows = self._cells.rows.get((sheet, column))
-            if not rows:
-                continue
-            following = self._next.setdefault((sheet, column), [])
-            if not following:
-                following.extend(range(len(rows) + 1))
-            index = _find(following, bisect_left(rows, r1))
-            while index < len(rows) and rows[index] <= r2:
-                yield CellRef(sheet, rows[index], column)
+        sheet, _, c1, _, c2 = rectangle
+        columns = self._cells.columns.get(sheet, [])
+        following = self._columns.get(sheet)
+        if following is None:
+            following = self._columns[sheet] = list(range(len(columns) + 1))
+        index = _find(following, bisect_left(columns, c1))
+        while index < len(columns) and columns[index] <= c2:
+            yield from self._of_column(rectangle, columns[index])
+            if _find(self._rows[sheet, columns[index]], 0) == len(self._cells.rows[sheet, columns[index]]):
                 following[index] = index + 1
-                index = _find(following, index + 1)
+            index = _find(following, index + 1)
+
+    def _of_column(self, rectangle: RangeRef, column: int) -> Iterator[CellRef]:
+        sheet, r1, _, r2, _ = rectangle
+        rows = self._cells.rows[sheet, column]
+        following = self._rows.get((sheet, column))
+        if following is None:
+            following = self._rows[sheet, column] = list(range(len(rows) + 1))
+        index = _find(following, bisect_left(rows, r1))
+        while index < len(rows) and rows[index] <= r2:
+            yield CellRef(sheet, rows[index], column)
+            following[index] = index + 1
+            index = _find(following, index + 1)
 
 
 def _find(following: list[int], index: int) -> int:
@@ -244,10 +251,14 @@ def _find(following: list[int], index: int) -> int:
     return root
 
 
+_WIDE = 256
+
+
 class _Readers:
     """Which formula cells read a cell: single references by place, ranges by an interval index.
 
-    A range is listed under each of its columns, or of its rows where these are fewer.
+    A range is listed under each of its columns, or of its rows where these are fewer; ranges wide both ways stand in
+    one list of their sheet.
     """
 
     def __init__(self, reads: Mapping[CellRef, tuple[RangeRef, ...]]) -> None:
@@ -263,7 +274,9 @@ class _Readers:
         lines: dict[tuple[str, str, int], list[tuple[int, int, RangeRef]]] = defaultdict(list)
         for rectangle in self._of_range:
             sheet, r1, c1, r2, c2 = rectangle
-            if c2 - c1 <= r2 - r1:
+            if min(c2 - c1, r2 - r1) > _WIDE:
+                lines[sheet, "wide", 0].append((r1, r2, rectangle))
+            elif c2 - c1 <= r2 - r1:
                 for column in range(c1, c2 + 1):
                     lines[sheet, "column", column].append((r1, r2, rectangle))
             else:
@@ -272,7 +285,7 @@ class _Readers:
         self._lines = {line: Intervals(items) for line, items in lines.items()}
 
     def of(self, ref: CellRef, struck: dict[object, list[int]] | None = None) -> Iterator[CellRef]:
-        """Yield the readers of a cell; with `struck`, no range twice over a whole walk."""
+        """Yield the readers of a cell; with `struck`, no narrow range twice over a whole walk."""
         sheet, row, column = ref
         yield from self._single.get((sheet, row, column), ())
         for line, point in (((sheet, "column", column), row), ((sheet, "row", row), column)):
@@ -283,4 +296,8 @@ class _Readers:
             if struck is not None and tree is None:
                 tree = struck[line] = intervals.fresh()
             for rectangle in intervals.stab(point, tree):
+                yield from self._of_range[rectangle]
+        wide = self._lines.get((sheet, "wide", 0))
+        for rectangle in wide.stab(row) if wide else ():
+            if rectangle.first_column <= column <= rectangle.last_column:
                 yield from self._of_range[rectangle]

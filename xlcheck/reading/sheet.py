@@ -63,8 +63,9 @@ class _Reader:
     """The state between the events of one part."""
 
     __slots__ = (
-        "_attributes", "_capture", "_column", "_context", "_depth", "_formula", "_formula_attributes", "_in_cell",
-        "_inline", "_orphans", "_phonetic", "_pieces", "_row", "_shared", "_tags", "_value", "content",
+        "_attributes", "_before", "_capture", "_column", "_context", "_depth", "_formula", "_formula_attributes",
+        "_in_cell", "_inline", "_orphans", "_phonetic", "_pieces", "_row", "_row_text", "_shared", "_tags", "_value",
+        "content",
     )  # fmt: skip
 
     def __init__(self, context: SheetContext) -> None:
@@ -72,6 +73,8 @@ class _Reader:
         self.content = SheetContent()
         self._tags: dict[str, str] = {}
         self._row = self._column = 0
+        self._row_text = ""
+        self._before: str | None = None
         self._depth = 0
         self._in_cell = False
         self._attributes: dict[str, str] = {}
@@ -131,7 +134,10 @@ class _Reader:
             self._phonetic -= 1
         elif tag == "c":
             self._in_cell = False
-            self._end_cell()
+            if self._value is None and self._formula_attributes is None and self._inline is None:
+                self._skip_cell()
+            else:
+                self._end_cell()
 
     def _tag(self, name: str) -> str:
         tag = local(name)
@@ -147,7 +153,7 @@ class _Reader:
         self._row = self._row + 1 if text is None else whole_number(text)
         if not 0 < self._row <= MAX_ROW:
             raise self._refuse(f"row {text or self._row} lies outside the grid; rows 1 to {MAX_ROW} are accepted")
-        self._column = 0
+        self._column, self._before, self._row_text = 0, None, text or ""
         if truth(attributes.get("hidden", "")) or attributes.get("ht") == "0":
             self.content.hidden_rows.add(self._row)
 
@@ -167,23 +173,36 @@ class _Reader:
         except ValueError:
             raise self._refuse(f"{text!r} is no range of the grid A1:XFD{MAX_ROW}") from None
 
+    def _skip_cell(self) -> None:
+        """Pass a cell that holds nothing: it only counts where the next cell has no address."""
+        text = self._attributes.get("r")
+        if text is None:
+            self._column = self._reached() + 1
+        else:
+            self._before = text
+
+    def _reached(self) -> int:
+        """Return the column of the cell before this one, 0 at the start of a row."""
+        if self._before is not None:
+            self._column, self._before = _column(self._before.rstrip("0123456789")), None
+        return self._column
+
     def _place(self) -> tuple[int, int]:
         text = self._attributes.get("r")
         if text is None:
-            row, column = max(self._row, 1), self._column + 1
+            row, column = max(self._row, 1), self._reached() + 1
         else:
             letters = text.rstrip("0123456789")
-            column, row = _column(letters), whole_number(text[len(letters) :])
+            digits = text[len(letters) :]
+            column, row = _column(letters), self._row if digits == self._row_text else whole_number(digits)
         if not (0 < column <= MAX_COLUMN and 0 < row <= MAX_ROW):
             raise self._refuse(f"cell {text or f'{column} of row {row}'} lies outside the grid A1:XFD{MAX_ROW}")
-        self._column = column
+        self._column, self._before = column, None
         return row, column
 
     def _end_cell(self) -> None:
         row, column = place = self._place()
         formula_attributes = self._formula_attributes
-        if formula_attributes is None and self._value is None and self._inline is None:
-            return
         context = self._context
         ref = CellRef(context.sheet, row, column)
         stored = self._stored(ref)
