@@ -256,6 +256,8 @@ def test_number(value, shown):
         (0.0973, "rate", "9.73 %"),
         (9.73, "rate", "9.73"),
         (46112.0, "date", "2026-03-31"),
+        (2026.0, "number", "2026"),
+        (2026.0, "money", "2,026"),
         (True, "", "TRUE"),
         (CellError(error="#REF!"), "", "#REF!"),
         (Unsolved(kind="unsupported_function", detail="x"), "", "not recomputed (unsupported function)"),

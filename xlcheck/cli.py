@@ -90,11 +90,13 @@ def _grade(args: argparse.Namespace) -> int:
 def _graded(
     submission: Path, rubric: str, verdicts: Path | None, out: Path, binding: Path | None = None
 ) -> tuple[Report, Sequence[Path]]:
-    from xlcheck.pipeline import grade
+    from xlcheck.pipeline import grade_with_papers
+    from xlcheck.report.sheets import workbook_view
     from xlcheck.report.writing import write_report
 
-    report = grade(submission, rubric, verdicts, binding=binding)
-    return report, write_report(report, out)
+    report, paper = grade_with_papers(submission, rubric, verdicts, binding)
+    view = workbook_view(paper, report) if paper is not None else None
+    return report, write_report(report, out, view)
 
 
 def _grade_code(report: Report, min_score: Decimal | None, *, strict: bool) -> int:

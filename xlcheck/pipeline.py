@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck.binding import Binding, load_binding
@@ -35,6 +36,21 @@ def grade(
     report with the status ``ungradable``, an empty one 0 points. Raises UsageError for a path that does not exist
     and for rubric, verdict and binding files that are not valid.
     """
+    return grade_with_papers(submission, rubric, verdicts, binding).report
+
+
+class Graded(NamedTuple):
+    """A report and what it rests on, for renderers that show the workbook."""
+
+    report: Report
+    paper: Workpaper | None
+    """None where there was no workbook to read."""
+
+
+def grade_with_papers(
+    submission: FilePath, rubric: FilePath, verdicts: FilePath | None, binding: FilePath | None
+) -> Graded:
+    """Grade as `grade` does, and keep the workpaper."""
     rules = load_rubric(rubric, CHECKS)
     if rules.mode != "financial_model":
         raise UsageError(f"{rules.id} has the mode {rules.mode}; grade takes rubrics of the mode financial_model")
@@ -44,14 +60,16 @@ def grade(
         found = find_workbook(submission, rules.submission)
         paper = study(found.workbook, given, rules.valuation_date) if found.workbook is not None else None
     except SubmissionError as error:
-        return _report(rules, None, (), ungradable_card(rules, str(error)))
+        return Graded(_report(rules, None, (), ungradable_card(rules, str(error))), None)
     if paper is None:
-        return _report(rules, None, (), empty_card(rules, found.reason or "there is no workbook"))
+        return Graded(_report(rules, None, (), empty_card(rules, found.reason or "there is no workbook")), None)
     if not any(paper.book.cells()):
-        return _report(rules, paper, (), empty_card(rules, f"{paper.book.file_name} has no cell content"))
+        empty = empty_card(rules, f"{paper.book.file_name} has no cell content")
+        return Graded(_report(rules, paper, (), empty), paper)
     results = run_checks(paper, requests(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(found.memos)
-    return _report(rules, paper, results, score(rules, results, verify(rulings, handed_in)))
+    card = score(rules, results, verify(rulings, handed_in))
+    return Graded(_report(rules, paper, results, card), paper)
 
 
 def audit(workbook: FilePath, rubric: FilePath = "generic-dcf", *, binding: FilePath | None = None) -> Report:

@@ -13,6 +13,7 @@ from xlcheck.checking import CheckResult
 from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
 from xlcheck.report.pictures import bars, bridge, bridge_steps
+from xlcheck.report.sheets import View
 from xlcheck.report.words import plain, points, quantity
 from xlcheck.roles import Located, LocatedSeries
 from xlcheck.scoring.card import Line, ScoreCard
@@ -54,8 +55,8 @@ class Item(NamedTuple):
         return "fail" if self.line.credit_low == 0 else "part"
 
 
-def report_html(report: Report) -> str:
-    """Return the whole page as text."""
+def report_html(report: Report, view: View | None = None) -> str:
+    """Return the whole page as text; with a view of the workbook, cells are links into it."""
     style = _style()
     return _template().render(
         report=report,
@@ -69,6 +70,7 @@ def report_html(report: Report) -> str:
         roles=[role_row(located) for located in report.roles.values()],
         series=[series_row(line) for line in report.series.values()],
         words=STATUS_WORDS,
+        view=view or View((), {}),
     )
 
 

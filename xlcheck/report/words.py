@@ -46,6 +46,8 @@ def quantity(value: Scalar | Unsolved, unit: str = "") -> str:
         return plain(value)
     if unit == "rate" and abs(value) < 1:
         return f"{number(value * 100)} %"
+    if unit in ("number", "years") and value == int(value) and 1900 <= value < 2200:
+        return str(int(value))
     if unit == "date" and 1 <= value < 2_958_466:
         return serial_date(value)
     return number(value)
