@@ -95,6 +95,11 @@ def _author_verbs(verbs: Verbs) -> None:
     schema = verbs.add("schema", "print the JSON Schema of a document", json=False)
     schema.add_argument("document", choices=("report", "rubric"))
 
+    mutate = verbs.add("mutate", "plant one fault at a time in a good workbook and see which checks notice")
+    _workbook(mutate)
+    mutate.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
+    mutate.add_argument("--seed", type=int, default=0, metavar="N", help="fixes the cells chosen (%(default)s)")
+
     calibrate = verbs.add("calibrate", "grade a task's known-quality answers and hold their bands")
     calibrate.add_argument("rubric", metavar="ID|FILE", help="a bundled task, or a rubric file")
 

@@ -258,6 +258,14 @@ def _schema(args: argparse.Namespace) -> int:
     return 0
 
 
+def _mutate(args: argparse.Namespace) -> int:
+    from xlcheck.mutate import matrix_text, mutate
+
+    matrix = mutate(args.workbook, args.rubric, args.seed)
+    _print(args, lambda: matrix.model_dump(mode="json"), lambda: matrix_text(matrix) + "\n")
+    return 0
+
+
 def _calibrate(args: argparse.Namespace) -> int:
     from xlcheck.calibrate import calibrate
 
@@ -329,6 +337,7 @@ RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "rubric lint": _rubric_lint,
     "rubric explain": _rubric_explain,
     "schema": _schema,
+    "mutate": _mutate,
     "calibrate": _calibrate,
 }
 """Verb to the function that runs it and returns the exit code."""
