@@ -65,6 +65,10 @@ def _grading_verbs(verbs: Verbs) -> None:
     export.add_argument("report", type=Path, metavar="REPORT.json")
     export.add_argument("--to", required=True, choices=FORMATS, help="the format; it is printed")
 
+    compare = verbs.add("compare", "say what differs between two answers, and why")
+    compare.add_argument("first", type=Path, metavar="FIRST", help="a report.json, or a workbook to audit")
+    compare.add_argument("second", type=Path, metavar="SECOND", help="another of the same rubric")
+
     annotate = verbs.add("annotate", "write a copy of a workbook with the findings in comments and colour", json=False)
     _workbook(annotate)
     annotate.add_argument("--report", type=Path, metavar="FILE", help="a report.json of it; without one it is audited")

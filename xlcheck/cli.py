@@ -111,6 +111,17 @@ def _grade_code(report: Report, min_score: Decimal | None, *, strict: bool) -> i
     return 1 if min_score is not None and card.low < min_score else 0
 
 
+def _compare(args: argparse.Namespace) -> int:
+    from xlcheck.pipeline import audit
+    from xlcheck.report.compare import compare, comparison_text
+    from xlcheck.report.exports import read_report
+
+    first, second = (read_report(path) if path.suffix == ".json" else audit(path) for path in (args.first, args.second))
+    found = compare(first, second)
+    _print(args, lambda: found.model_dump(mode="json"), lambda: comparison_text(found))
+    return 0
+
+
 def _annotate(args: argparse.Namespace) -> int:
     from xlcheck.intake import open_package
     from xlcheck.pipeline import audit, one_workbook
@@ -326,6 +337,7 @@ RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "grade": _grade,
     "export": _export,
+    "compare": _compare,
     "annotate": _annotate,
     "audit": _audit,
     "roles": _roles,
