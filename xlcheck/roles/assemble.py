@@ -9,7 +9,8 @@ from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Node, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.roles.candidates import Candidate
-from xlcheck.roles.chain import CLAIMS
+from xlcheck.roles.chain import CLAIMS, OUTPUTS
+from xlcheck.roles.identities import satisfies
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shapes import Shapes
 
@@ -129,13 +130,29 @@ class Assembly:
     def _outputs(self) -> None:
         """Outputs that no formula led to: by label, among the cells that the top depends on."""
         scope = self.graph.ancestors([self.chain.top])
-        for role in ("equity_value", "enterprise_value", "sum_pv_fcff", "pv_terminal_value", "terminal_value"):
+        for role in OUTPUTS[1:]:
             if self.chain.sums is None and "pv_terminal_value" not in self.chain.picks:
-                self._choose(role, self._near(scope), 0.8)
+                self._choose(role, self._consistent(role, self._near(scope)), 0.8)
         self._sum_of_pvs()
         for role in ("terminal_growth", "exit_multiple"):
             self._choose(role, self._near(scope), 0.75)
         self._choose("shares", self._near(scope), 0.85, inside=True)
+
+    def _consistent(self, role: str, near: Callable[[Candidate], float]) -> Callable[[Candidate], float]:
+        """Add to the standing of a candidate whose number satisfies an identity with other candidates."""
+        values = {
+            name: [one.num.value for one in self.candidates.get(name, ()) if one.num.value and one.score >= 0.6]
+            for name in ("shares", "diluted_shares", "enterprise_value", "sum_pv_fcff", "pv_terminal_value")
+        }
+        top = self.shapes.naming.layout.value(self.chain.top)
+        per_share = top if self.chain.cell("value_per_share") == self.chain.top else None
+
+        def standing(candidate: Candidate) -> float:
+            value = candidate.num.value
+            holds = value is not None and satisfies(role, value, per_share, values)
+            return near(candidate) + (0.3 if holds else 0.0)
+
+        return standing
 
     def _sum_of_pvs(self) -> None:
         """Where the EV sums the present values itself, a cell beside it may show the same sum."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, is_link, terms, walk
+from xlcheck.roles.candidates import Candidate
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shapes import Shapes, power_of, rate_of, unwrapped
 
@@ -26,11 +27,14 @@ class Walk:
 
     shapes: Shapes
     chain: Chain
+    named: bool = True
+    """Whether a label says what the top is."""
 
-    def from_top(self, role: str) -> Chain:
-        """Walk from the top cell, which plays the role given."""
-        top = self.chain.top
-        self._put(role, top)
+    def from_top(self, role: str, *, named: bool = True) -> Chain:
+        """Walk from the top cell, which plays the role given (it is not bound where no label names it)."""
+        top, self.named = self.chain.top, named
+        if named:
+            self._put(role, top)
         if role == "value_per_share":
             self._per_share(top, 0)
         elif role == "equity_value":
@@ -38,6 +42,19 @@ class Walk:
         else:
             self._enterprise(Ref(top))
         return self.chain
+
+    def take_sum(self, cell: CellRef, candidate: Candidate) -> None:
+        """Take a labelled sum of present values into the chain."""
+        self.chain.put(_labelled("sum_pv_fcff", cell, candidate))
+        self._sum_of_pvs(Ref(cell))
+
+    def take_terminal(self, cell: CellRef, candidate: Candidate) -> None:
+        """Take a labelled terminal value, discounted or not, into the chain."""
+        self.chain.put(_labelled(candidate.role, cell, candidate))
+        if candidate.role == "terminal_value":
+            self._terminal_value(cell)
+        else:
+            self._terminal(Ref(cell))
 
     def _put(self, role: str, cell: CellRef | None, node: Node | None = None, sign: int = 1) -> None:
         if role in OUTPUTS:
@@ -114,7 +131,7 @@ class Walk:
             self._enterprise(node)
             return
         mains = list(self._claims(node, 1, 0))
-        if cell is not None:
+        if cell is not None and (cell != self.chain.top or "equity_value" in self.chain.picks):
             self._put("equity_value", cell)
         elif len(mains) and self._has_claims():
             self._put("equity_value", None, node)
@@ -123,6 +140,13 @@ class Walk:
         elif mains:
             self._parts_of_enterprise(mains, None)
             self._put("enterprise_value", None, node if not self._has_claims() else None)
+
+    def _scaled(self, tree: Node) -> Ref | None:
+        """Return the value that a formula only scales to another unit (``=DCF!D55/100``)."""
+        if len(terms(tree)) != 1 or isinstance(tree, Call | Ref):
+            return None
+        found = [one for one, _ in factors(tree) if isinstance(one, Ref) and self._kind(one) in _WHOLE]
+        return found[0] if len(found) == 1 else None
 
     def _has_claims(self) -> bool:
         return any(role in self.chain.picks for role in CLAIMS)
@@ -133,6 +157,10 @@ class Walk:
         if tree is None or depth > 6:
             return
         found: list[Node] = []
+        inner = self._scaled(tree)
+        if inner is not None:
+            yield from self._claims(inner, sign, depth + 1)
+            return
         for part_sign, part in terms(tree):
             options: list[Node] = [Ref(cell) for cell in self.shapes.cells([part])] or [part]
             for option in options:
@@ -180,16 +208,18 @@ class Walk:
         shape = self.shapes.of(node)
         score = self.shapes.naming.score
         alone = shape is not None and shape.kind == "sum_pv"
-        if cell is not None and not (alone and score(cell, "sum_pv_fcff") >= max(0.62, score(cell, "enterprise_value"))):
+        summed = score(cell, "sum_pv_fcff") if cell else 0.0
+        valued = score(cell, "enterprise_value") if cell else 0.0
+        if cell is not None and (self.named or valued >= 0.5) and not (alone and summed >= max(0.62, valued)):
             self._put("enterprise_value", cell)
         elif cell is None and not alone:
             self._put("enterprise_value", None, node)
         tree = self._tree(cell) if cell else node
         if tree is None or shape is None:
             return
-        scaled = [one for one, _ in factors(tree) if isinstance(one, Ref) and self._kind(one) == shape.kind]
-        if len(terms(tree)) == 1 and not isinstance(tree, Call) and len(scaled) == 1:
-            self._enterprise(scaled[0])
+        inner_value = self._scaled(tree)
+        if inner_value is not None:
+            self._enterprise(inner_value)
             return
         if alone or shape.inline:
             self._sum_of_pvs(node)
@@ -361,6 +391,10 @@ class Walk:
             self.chain.rates.append((rate, "terminal"))
         if growth is not None:
             self._put("terminal_growth", growth)
+
+
+def _labelled(role: str, cell: CellRef, candidate: Candidate) -> Pick:
+    return Pick(role, cell, label=candidate.score, evidence=[f"{candidate.label} reads {candidate.text!r}"])
 
 
 def _added(nodes: list[Node]) -> Node:

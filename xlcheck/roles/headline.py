@@ -50,8 +50,32 @@ def find_valuations(
             standing = _standing(shapes, root, role, score, readers)
             if standing is not None and root not in found:
                 found[root] = standing
+    if not any(standing.chain.sums is not None for standing in found.values()):
+        found.update(_unlabelled(shapes, found))
     ordered = sorted(found.values(), key=lambda one: -one.score)
     return _without_parts(ordered)
+
+
+def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellRef, Standing]:
+    """Find a valuation by the build of its formulas alone: a last step that no other step of a valuation reads."""
+    kinds = {}
+    for cell in shapes.book.formula_cells():
+        shape = shapes.at(cell.ref)
+        if shape is not None and shape.kind in ("ev", "equity", "per_share") and shapes.root(cell.ref) == cell.ref:
+            kinds[cell.ref] = shape.kind
+    read = set()
+    for ref in kinds:
+        tree = shapes.tree(ref)
+        for part in walk(tree) if tree is not None else ():
+            read |= {shapes.root(cell) for cell in shapes.cells([part])}
+    tops = [ref for ref in kinds if ref not in read and ref not in found]
+    standings = {}
+    for top in tops[:MOST]:
+        role = {"ev": "enterprise_value", "equity": "equity_value", "per_share": "value_per_share"}[kinds[top]]
+        chain = Walk(shapes, Chain(top)).from_top(role, named=False)
+        if chain.sums is not None and chain.rates:
+            standings[top] = Standing(chain, role, 1.0 + 0.4 * len(chain.picks), live=True)
+    return standings
 
 
 def _without_parts(ordered: list[Standing]) -> list[Standing]:

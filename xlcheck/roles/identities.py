@@ -6,7 +6,7 @@ workbook that breaks an identity must still be bound, so that checks can say so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xlcheck.cells import CellRef
 from xlcheck.roles.chain import CLAIMS
@@ -57,6 +57,26 @@ def _products(lines: Mapping[str, Line], layout: Layout) -> None:
         for line in (flows, factors, pvs):
             line.identity = True
             line.evidence.append("PV = flow × discount factor" if times else "PV = flow / divisor")
+
+
+def satisfies(role: str, value: float, per_share: float | None, others: Mapping[str, Sequence[float | None]]) -> bool:
+    """Say whether a number would satisfy an identity of its role with some of the other candidates' numbers."""
+
+    def known(*roles: str) -> list[float]:
+        return [number for one in roles for number in others.get(one, ()) if number]
+
+    if role == "equity_value":
+        return bool(per_share) and any(
+            _power(value / count / (per_share or 1.0)) for count in known("shares", "diluted_shares")
+        )
+    evs, sums, terminals = known("enterprise_value"), known("sum_pv_fcff"), known("pv_terminal_value")
+    if role == "enterprise_value":
+        return any(_near(value, one + other) for one in sums for other in terminals)
+    if role == "sum_pv_fcff":
+        return any(_near(ev, value + other) for ev in evs for other in terminals)
+    if role == "pv_terminal_value":
+        return any(_near(ev, value + other) for ev in evs for other in sums)
+    return False
 
 
 def _values(cells: tuple[CellRef, ...], layout: Layout) -> list[float | None]:

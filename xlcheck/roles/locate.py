@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from xlcheck.roles.assemble import Assembly
 from xlcheck.roles.basis import Bases
 from xlcheck.roles.candidates import Candidate, find_candidates
 from xlcheck.roles.given import bound_by_grader
+from xlcheck.roles.graft import Graft, typed_value_per_share
 from xlcheck.roles.identities import mark
 from xlcheck.roles.headline import Standing, find_valuations, tied
 from xlcheck.roles.layout import read_layout
@@ -53,7 +54,7 @@ def locate(
     given = bound_by_grader(binding or {}, layout)
     if not valuations:
         return Roles(scalars=given.scalars, series=given.series, ambiguous={})
-    first = search.whole(valuations[0])
+    first = search.whole(valuations[0], [one.chain for one in valuations[1:] if one.role != "value_per_share"])
     others = tuple(search.outline(standing) for standing in valuations[1:MOST_ALTERNATES])
     rivals = [one for one in valuations[1:] if tied(valuations[0], one, shapes)]
     if rivals and "value_per_share" not in given.scalars:
@@ -102,9 +103,14 @@ class Search:
     timelines: Timelines
     valuer: Valuer
 
-    def whole(self, standing: Standing) -> Found:
-        """Return a valuation with every role that can be found for it."""
+    def whole(self, standing: Standing, others: Iterable[Chain] = ()) -> Found:
+        """Return a valuation with every role that can be found for it, `others` filling in where it is cut short."""
         chain = standing.chain
+        Graft(self.shapes, self.candidates, chain).mend(others)
+        if standing.role != "value_per_share":
+            typed = typed_value_per_share(chain, self.candidates, self.shapes)
+            if typed is not None:
+                chain.put(typed)
         lines = Tracks(self.shapes, chain, self.timelines).lines()
         assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
         picks = assembly.complete()
