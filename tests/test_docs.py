@@ -1,5 +1,6 @@
 """The documents say what the program does: generated pages are compared, commands and verbs looked up."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -107,3 +108,17 @@ def test_links_between_documents_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_examples_of_the_json_page_are_json_with_the_keys_of_the_program():
+    import sample_reports as sample
+
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    recalc, roles, report = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL))
+    real = json.loads(sample.capped().to_json())
+    assert set(report) <= set(real)
+    assert set(report["score_card"]) <= set(real["score_card"])
+    assert set(report["results"][0]) <= set(real["results"][0])
+    assert set(report["results"][0]["findings"][0]) <= set(real["results"][0]["findings"][0])
+    assert set(roles["roles"]["wacc"]) <= set(real["roles"]["wacc"])
+    assert set(recalc) == {"cells", "summary"}

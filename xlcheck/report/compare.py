@@ -130,7 +130,7 @@ def comparison_text(found: Comparison) -> str:
         lines.append(f"Score: {found.scores[0]} and {found.scores[1]}\n")
     lines.append(f"\n{count(len(found.items), 'item')} came out differently\n")
     for item in found.items:
-        lines.append(f"  {item.item}  {plain(item.title, 200)}\n")
+        lines.append(f"  {item.item}{'' if item.title == item.item else '  ' + plain(item.title, 200)}\n")
         lines += [
             f"    {name + ':':8}{_said(side)}\n" for name, side in (("first", item.first), ("second", item.second))
         ]
