@@ -46,6 +46,7 @@ def row(*cells: str, number: int = 1) -> str:
         ('<c r="A1" t="inlineStr"><is><r><t>Net </t></r><r><t>debt</t></r></is></c>', "Net debt"),
         ('<c r="A1" t="inlineStr"><is><t>売上高</t><rPh sb="0" eb="1"><t>ウリアゲ</t></rPh></is></c>', "売上高"),
         ('<c r="A1" t="str"><v>a_x000D_b_x005F_x0041_</v></c>', "a\rb_x0041_"),
+        ('<c r="A1" t="str"><v>_xD83D__xDE00_ _xD83D_</v></c>', "\U0001f600 \ufffd"),
         ('<c r="A1" t="d"><v>2026-03-31</v></c>', 46112.0),
         ('<c r="A1" t="d"><v>2026-03-31T12:00:00Z</v></c>', 46112.5),
         ('<c r="A1"><v>1e999</v></c>', CellError(error="#NUM!")),
@@ -335,6 +336,13 @@ def test_what_cannot_be_read_is_named_by_sheet_and_cell(tmp_path: Path, xml: str
     with pytest.raises(SubmissionError, match=r"model\.xlsx: sheet S") as caught:
         read(tmp_path, xml)
     assert words in str(caught.value)
+
+
+def test_an_error_sentence_shows_no_control_characters(tmp_path: Path) -> None:
+    parts = parts_of("<row><c r='XFE1'><v>1</v></c></row>")
+    parts["xl/workbook.xml"] = str(parts["xl/workbook.xml"]).replace('name="S"', 'name="S&#10;x&#9;y"')
+    with pytest.raises(SubmissionError, match=r"model\.xlsx: sheet S\?x\?y: cell XFE1"):
+        load(write(tmp_path / "model.xlsx", parts))
 
 
 def test_a_missing_sheet_part_is_named(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from xlcheck.cells import CellRef, RangeRef, Scalar
+from xlcheck.errors import SubmissionError
 from xlcheck.intake import DEFAULT_LIMITS, Limits, open_package
 
 SheetState = Literal["visible", "hidden", "veryHidden"]
@@ -178,4 +179,7 @@ def load(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Book:
     """
     from xlcheck.reading.book import read_book
 
-    return read_book(open_package(path, limits))
+    try:
+        return read_book(open_package(path, limits))
+    except SubmissionError as error:  # names of sheets and parts are the submitter's: no control characters of theirs
+        raise SubmissionError("".join(letter if letter.isprintable() else "?" for letter in str(error))) from None

@@ -13,8 +13,11 @@ _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
 def unescaped(text: str) -> str:
-    """Turn ``_x000D_`` into the character it stands for."""
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+    """Turn ``_x000D_`` into the character it stands for; half a surrogate pair becomes U+FFFD."""
+    if "_x" not in text:
+        return text
+    text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def shared_strings(package: Package, part: str | None) -> list[str]:
