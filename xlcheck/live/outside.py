@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import BLOCKED, Engine, Unsolved
+from xlcheck.formula import Binary, Range, parse, walk
 from xlcheck.live.reasons import comes_from_outside
 from xlcheck.localcheck.agreement import agree, tolerance_of
 from xlcheck.localcheck.shadow import Shadow
@@ -17,6 +19,11 @@ Values = Mapping[CellRef, Scalar | Unsolved]
 _ASKED = frozenset({"unsupported_function", "engine_failure"})
 _TRUSTED_ERRORS = frozenset({"#DIV/0!", "#REF!", "#NAME?"})
 """Errors that the primary engine gives only where Excel does too."""
+_GAPS = re.compile(
+    r"(?<![\w.])(?:XIRR|XNPV|IRR|MIRR|RATE|NPV|YIELD|PRICE|SUMPRODUCT|[VHX]?LOOKUP|SUMIFS?|COUNTIFS?|AVERAGEIFS?)\(",
+    re.IGNORECASE,
+)
+"""Functions for which the primary engine is known to give an error where Excel has a number."""
 MOST = 400
 """No more cells than this are asked of the other engines."""
 
@@ -35,17 +42,29 @@ class Outside:
     def _doubtful(self, values: Values) -> Iterator[Cell]:
         for cell in self.shadow.book.formula_cells():
             value = values.get(cell.ref)
-            if cell.array is not None and cell.array.size > 1:
-                continue
+            formula = cell.formula or ""
             if isinstance(value, Unsolved):
-                if value.kind in _ASKED and BLOCKED not in value.detail and not comes_from_outside(cell.formula or ""):
-                    yield cell
-            elif (
-                isinstance(value, CellError)
-                and value.error not in _TRUSTED_ERRORS
-                and not self._explained(cell, values)
-            ):
+                asked = value.kind in _ASKED and BLOCKED not in value.detail and not comes_from_outside(formula)
+            else:
+                asked = (
+                    isinstance(value, CellError)
+                    and value.error not in _TRUSTED_ERRORS
+                    and _GAPS.search(formula) is not None
+                    and not self._explained(cell, values)
+                )
+            if asked and not self._beyond(cell):
                 yield cell
+
+    def _beyond(self, cell: Cell) -> bool:
+        """Say whether the other engines would answer for another formula: they do not intersect ranges implicitly."""
+        if cell.array is not None:
+            return cell.array.size > 1
+        tree = parse(cell.formula or "", cell.ref.sheet, self.shadow.book, cell.ref)
+        return isinstance(tree, Range) or any(
+            isinstance(side, Range)
+            for node in walk(tree)
+            for side in ((node.left, node.right) if isinstance(node, Binary) else (getattr(node, "operand", None),))
+        )
 
     def _explained(self, cell: Cell, values: Values) -> bool:
         return any(isinstance(values.get(ref), CellError) for ref in self.shadow.graph.precedents(cell.ref))

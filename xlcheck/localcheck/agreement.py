@@ -29,7 +29,13 @@ def tolerance_of(formula: str) -> float:
     return SOLVED if _SOLVER.search(formula) else CLOSE
 
 
-def agree(stored: Scalar, value: Scalar, relative: float = CLOSE, read: Iterable[Scalar] = ()) -> bool:
+def agree(
+    stored: Scalar,
+    value: Scalar,
+    relative: float = CLOSE,
+    read: Iterable[Scalar] = (),
+    cancelled: float = CANCELLED,
+) -> bool:
     """Say whether two values are the same; `read` are the values that the formula reads.
 
     A number never equals text or an error. Blank equals zero and empty text: a formula cell shows 0 for a blank.
@@ -46,7 +52,7 @@ def agree(stored: Scalar, value: Scalar, relative: float = CLOSE, read: Iterable
     if difference <= relative * max(abs(found), abs(expected)) or (relative >= SOLVED and difference <= SOLVED):
         return True
     scale = max((abs(number) for one in read if (number := as_number(one)) is not None), default=0.0)
-    return difference <= max(ABSOLUTE, CANCELLED * scale)
+    return difference <= max(ABSOLUTE, cancelled * scale)
 
 
 _SECTION = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')

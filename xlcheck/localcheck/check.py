@@ -34,9 +34,13 @@ SAME = Local(True)
 
 _PLACE_BOUND = re.compile(r"\b(?:ISFORMULA|FORMULATEXT|CELL|INFO|SHEETS?|GETPIVOTDATA)\(", re.IGNORECASE)
 """Functions that ask where they stand or what stands there: the shadow book would answer for itself."""
+_DIVIDES = re.compile(r"/|(?<![\w.])(?:AVERAGE\w*|MOD|QUOTIENT|STDEV\w*|VAR\w*|SLOPE|CORREL)\(", re.IGNORECASE)
+_MIXED = re.compile(r"\{[^{}]*(?:TRUE|FALSE|\")[^{}]*\}", re.IGNORECASE)
+_LENIENT = frozenset({"#VALUE!", "#NUM!"})
+"""Errors by which Excel refuses arguments that other programs accept."""
 _SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
 _FEW = 300
-"""Up to so many cells in dispute, every opinion is heard before one is called stale."""
+"""Of up to so many cells every opinion is heard before one is called stale."""
 _RANDOM = re.compile(r"\b(?:RAND|RANDBETWEEN|RANDARRAY)\(", re.IGNORECASE)
 _CLOCK = re.compile(r"\b(?:TODAY|NOW)\(", re.IGNORECASE)
 _WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE|CHAR|CODE)\(", re.IGNORECASE)
@@ -56,13 +60,9 @@ def local_check(
     disputed: Sequence[Cell] = asked
     said: dict[CellRef, dict[str, Scalar | Unsolved]] = {}
     for number, engine in enumerate(opinions):
-        answers = shadow.ask(engine, disputed, check.stored)
-        for ref, answer in answers.items():
+        for ref, answer in shadow.ask(engine, disputed, check.stored).items() if disputed else ():
             said.setdefault(ref, {})[engine.name] = answer
-        few = len(disputed) <= _FEW
-        disputed = [cell for cell in disputed if check.open(cell, said, number, few=few)]
-        if not disputed:
-            break
+        disputed = check.still_open(disputed, said, first=number == 0)
     for cell in asked:
         for ref in check.judged(cell):
             found[ref] = check.verdict(ref, cell, said[ref])
@@ -102,20 +102,24 @@ class _Check:
             return [cell.ref]
         return [ref for ref in cell.array.cells() if ref in self.stored]
 
-    def open(
-        self, cell: Cell, said: Mapping[CellRef, Mapping[str, Scalar | Unsolved]], number: int, *, few: bool
-    ) -> bool:
-        """Say whether another opinion is needed: nobody agreed yet, and no two against the stored value.
+    def still_open(
+        self, cells: Sequence[Cell], said: Mapping[CellRef, Mapping[str, Scalar | Unsolved]], *, first: bool
+    ) -> list[Cell]:
+        """Return the cells of which another opinion is needed: nobody agreed yet with the stored value.
 
-        Where few cells are in dispute every opinion is heard before one is called stale.
+        Where two agree against it another one is heard all the same, unless these cells are many.
         """
-        for ref in self.judged(cell):
-            votes = said[ref]
-            if any(self._agrees(ref, cell, vote) for vote in votes.values()):
-                continue
-            if number == 0 or few or _settled(list(votes.values())) is None:
-                return True
-        return False
+        against, unsettled = [], []
+        for cell in cells:
+            votes = [list(said[ref].values()) for ref in self.judged(cell) if not self._confirmed(ref, cell, said[ref])]
+            if any(first or _settled(vote) is None for vote in votes):
+                unsettled.append(cell)
+            elif votes:
+                against.append(cell)
+        return unsettled + (against if len(against) <= _FEW else [])
+
+    def _confirmed(self, ref: CellRef, cell: Cell, votes: Mapping[str, Scalar | Unsolved]) -> bool:
+        return any(self._agrees(ref, cell, vote) for vote in votes.values())
 
     def _agrees(self, ref: CellRef, cell: Cell, vote: Scalar | Unsolved) -> bool:
         if isinstance(vote, Unsolved) or vote is None:
@@ -136,7 +140,7 @@ class _Check:
 
     def verdict(self, ref: CellRef, cell: Cell, votes: Mapping[str, Scalar | Unsolved]) -> Local:
         """Weigh the votes on one cell."""
-        if any(self._agrees(ref, cell, vote) for vote in votes.values()):
+        if self._confirmed(ref, cell, votes):
             return SAME if len(votes) == 1 else Local(True, opinions=votes)
         settled = _settled(list(votes.values()))
         if settled is not None:
@@ -167,10 +171,15 @@ class _Check:
         if _searches_unsorted(formula, ref, self.shadow.book, self.stored):
             return _disagree("it searches by halves in a list that is not sorted")
         if isinstance(value, CellError):
-            known = not isinstance(stored, CellError) and (value.error == "#DIV/0!" or value in set(self._read(cell)))
+            divided = value.error == "#DIV/0!" and _DIVIDES.search(formula) is not None
+            known = not isinstance(stored, CellError) and (divided or value in set(self._read(cell)))
             return None if known else _disagree(f"two engines say {value}, which nothing that it reads explains")
-        if isinstance(stored, CellError) and sum(agree(value, vote) for vote in votes if _speaks(vote)) < 3:
-            return _disagree(f"two engines say {_short(value)} where {stored} is stored")
+        if isinstance(stored, CellError):
+            united = sum(agree(value, vote) for vote in votes if _speaks(vote)) == 3
+            if not united or stored.error in _LENIENT:
+                return _disagree(f"engines say {_short(value)} where {stored} is stored")
+        if _MIXED.search(formula):
+            return _disagree("it has an array constant of several kinds, which programs count differently")
         return None
 
     def _owners(self, refs: Collection[CellRef]) -> dict[CellRef, Cell]:

@@ -68,11 +68,13 @@ class _Scales:
         if self.book.calc.iterate and self.loops:
             relative = max(1e-6, self.book.calc.iterate_delta)
         read = (one.stored for ref in self.graph.precedents(ref) if (one := self.book.get(ref)) is not None)
-        return agree(cell.stored, value, max(relative, _COMPOUNDED), read)
+        return agree(cell.stored, value, max(relative, _COMPOUNDED), read, _CHAINED)
 
 
 _COMPOUNDED = 1e-8
 """Relative: rounding grows along a chain of formulas."""
+_CHAINED = 1e-11
+"""Of the largest number read, for what is left of a difference at the end of a chain."""
 
 
 def _one(
