@@ -102,7 +102,11 @@ def _all_years(
             missing += (flows.values[index] or 0.0) * (factor or 0.0)
             message = f"{where} leaves out the present value of the flow {flows.cells[index]}"
             yield money(message, where, stated, stated + missing if missing else None)
-    if missing:
+    later = valuation.left_behind(roles, [cell for cell, _ in weighed.terminals], recalc, graph)
+    for cell in later:
+        message = f"{where} leaves out the present value of the flow {cell}"
+        yield money(message, where, stated, None)
+    if missing or later:
         return
     dead = [cell for cell, weight in weighed.terminals if weight is not None and abs(weight) < 1e-9]
     if weighed.terminals and len(dead) == len(weighed.terminals):

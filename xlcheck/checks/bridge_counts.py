@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
-from xlcheck.checks import claims, live, valuation
+from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.bridge import money
 from xlcheck.checks.bridge_sources import sources
 from xlcheck.checks.sheet import row_label
@@ -58,11 +58,15 @@ def completeness(
         yield Finding(message=message, cell=equity, found=None, expected=role.replace("_", " "))
     acting = {item.role for item in claims.items(roles, recalc, graph)}
     flows = valuation.flows_of(roles)
-    operating = graph.ancestors(flows.cells) if flows is not None else frozenset()
+    operating = memory.above(graph, flows.cells) if flows is not None else frozenset()
+    behind = memory.above(graph, [equity])
     net = net_debt is not None and bool(net_debt.value)
     for role in ("debt", "cash", *sorted(wanted)):
         located = roles.get(role)
         if role in acting or located is None or located.cell is None or not located.value or net:
+            continue
+        parts = {source.cell for source in sources(located.cell, recalc, graph)}
+        if parts and parts <= behind:
             continue
         needed = role in wanted or role == "debt" or "debt" in acting
         if needed and abs(located.value) > abs(total) * 1e-3 and located.cell not in operating:
@@ -209,7 +213,7 @@ def diluted_shares(
 
 def dilutions(shares: CellRef, recalc: Recalc, graph: Graph) -> Iterator[Dilution]:
     """Yield the formulas behind the share count that hold 1 - K/P with K and P in cells."""
-    for cell in sorted(graph.ancestors([shares])):
+    for cell in sorted(memory.above(graph, [shares])):
         node = claims.formula_node(cell, recalc)
         for part in walk(node) if node is not None else ():
             pair = _one_less_ratio(part)
@@ -261,7 +265,7 @@ def _converted_twice(shares: CellRef, roles: Roles, recalc: Recalc, graph: Graph
     equity = claims.equity_cell(roles, recalc, graph)
     if equity is None:
         return
-    counted = graph.ancestors([shares]) - {shares}
+    counted = memory.above(graph, [shares]) - {shares}
     held = claims.held_operations(roles, recalc)
     for cell in graph.precedents(equity):
         source = graph.pure_link(cell)

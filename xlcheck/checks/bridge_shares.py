@@ -7,6 +7,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks import memory
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
@@ -154,7 +155,7 @@ def _deposit_ratio(
     quoted = [cell for cell in quoted if _DEPOSIT.search(row_label(recalc, cell)) and recalc.number(cell)]
     if not quoted:
         return
-    above = graph.ancestors([upside.cell])
+    above = memory.above(graph, [upside.cell])
     worth = recalc.number(quoted[0]) or 0.0
     sheet = recalc.book.sheet(quoted[0].sheet)
     for held in sheet.cells.values() if sheet else ():
@@ -214,7 +215,7 @@ def upside(
                 else:
                     yield Fits(convention=name)
                 return
-    above = graph.ancestors([upside.cell])
+    above = memory.above(graph, [upside.cell])
     if value_per_share.cell not in above:
         yield Unverifiable(reason=f"{upside.cell} does not read the value per share")
         return

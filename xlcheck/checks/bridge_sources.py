@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, valuation
+from xlcheck.checks import claims, memory, valuation
 from xlcheck.checks.bridge import money
 from xlcheck.checks.sheet import row_label, year_of
 from xlcheck.formula import Ref, terms
@@ -299,7 +299,7 @@ def net_debt(
         yield Fits(convention="debt less cash")
         return
     node = claims.formula_node(net_debt.cell, recalc)
-    above = graph.ancestors([net_debt.cell])
+    above = memory.above(graph, [net_debt.cell])
     if node is None:
         yield Unverifiable(reason=f"{net_debt.cell} is typed and is not debt less cash")
     elif debt.cell in above and cash.cell not in above and graph.pure_link(cash.cell) not in above:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef, Scalar
-from xlcheck.checks import live, valuation
+from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Node, Range, Ref, parse, terms
 from xlcheck.graph import Graph
@@ -56,7 +56,11 @@ class Item:
 
 
 def items(roles: Roles, recalc: Recalc, graph: Graph) -> list[Item]:
-    """Return the bound bridge roles that move the equity value; nothing where no equity value is a cell."""
+    """Return the bridge roles that move the equity value; nothing where no equity value is a cell."""
+    return memory.for_roles(recalc, roles, "items", lambda: _items(roles, recalc, graph))
+
+
+def _items(roles: Roles, recalc: Recalc, graph: Graph) -> list[Item]:
     equity = equity_cell(roles, recalc, graph)
     if equity is None:
         return []
@@ -141,7 +145,7 @@ def acting_cell(
     cell: CellRef, equity: CellRef, held: dict[CellRef, Scalar], recalc: Recalc, graph: Graph
 ) -> tuple[CellRef, float] | None:
     """Return the cell through which an item moves the equity, and d equity / d cell; None where none does."""
-    above = graph.ancestors([equity])
+    above = memory.above(graph, [equity])
     for candidate in dict.fromkeys((cell, graph.pure_link(cell), *sorted(valuation.links(graph, cell)))):
         if candidate in above and candidate != equity and candidate not in held:
             slope = live.derivative(recalc, equity, candidate, held)
@@ -198,7 +202,7 @@ def forgotten(roles: Roles, graph: Graph) -> list[tuple[str, Located]]:
     equity, value = _cell(roles.get("equity_value")), _cell(roles.get("enterprise_value"))
     if equity is None or value is None or equity.sheet != value.sheet or equity == value:
         return []
-    above = graph.ancestors([equity])
+    above = memory.above(graph, [equity])
     found = []
     for role in (*ASSETS, *CLAIMS):
         located = roles.get(role)

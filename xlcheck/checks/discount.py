@@ -202,6 +202,9 @@ def pv_sum(
         return
     where = sum_pv_fcff.cell if sum_pv_fcff is not None and sum_pv_fcff.cell is not None else weighed.output
     findings = list(_left_out(flows, weighed, where, valuation.factors_of(roles, recalc, graph)))
+    for cell in valuation.left_behind(roles, [one for one, _ in weighed.terminals], recalc, graph):
+        message = f"the flow {cell} of the last year is in no sum of present values"
+        findings.append(Finding(message=message, cell=where, found=0.0, expected=None, unit="weight of the flow"))
     yield from findings
     if not findings:
         yield from _stated_sum(sum_pv_fcff, pv_fcff, recalc)

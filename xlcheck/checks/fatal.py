@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlcheck import dcf
 from xlcheck.cells import CellError, CellRef, as_number
 from xlcheck.checking import FATAL_CONFIDENCE, Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import live, perpetuity, valuation
+from xlcheck.checks import live, memory, perpetuity, valuation
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.terminal import money
 from xlcheck.checks.terminal_discounting import discounting_cell
@@ -68,8 +68,8 @@ def _in_the_output(growth: Located, roles: Roles, graph: Graph) -> bool:
     output = valuation.output_of(roles, graph, flows) if flows is not None else None
     if flows is None or output is None:
         return False
-    above = graph.ancestors([output])
-    below = graph.ancestors(flows.cells)
+    above = memory.above(graph, [output])
+    below = memory.above(graph, flows.cells)
     return any(cell in above and cell not in below for cell in valuation.readers(graph, growth))
 
 
@@ -203,7 +203,7 @@ def double_discounting(
 
 @check("fatal.terminal-not-discounted", severity="fatal")
 def terminal_not_discounted(
-    terminal_value: Located,
+    terminal_value: Located | None,
     wacc: Located,
     fcff: LocatedSeries | None,
     fcfe: LocatedSeries | None,
@@ -291,7 +291,8 @@ def flow_rate_mismatch(
     if len(interest.cells) != len(flows.cells) or not any(interest.values):
         yield NotApplicable(reason="the interest line does not cover the years of the flows")
         return
-    after = [_after_interest(cell, paid, recalc) for cell, paid in zip(flows.cells, interest.cells, strict=True)]
+    ends = {0, len(flows.cells) - 1}
+    after = [_after_interest(flows.cells[index], interest.cells[index], recalc) for index in ends]
     if not all(after):
         yield Fits(convention="flows before interest")
         return
@@ -299,7 +300,7 @@ def flow_rate_mismatch(
     held = live.values_of(recalc, flows.cells)
     source = graph.pure_link(wacc.cell)
     slope = live.derivative(recalc, output, source, held) if output is not None else None
-    costs = graph.ancestors([source])
+    costs = memory.above(graph, [source])
     weighted = cost_of_equity is not None and cost_of_equity.cell in costs and cost_of_equity.cell != source
     differs = (
         cost_of_equity is None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import live, valuation
+from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.bridge_shares import count_power, with_label_unit
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
@@ -154,7 +154,14 @@ class Quote:
 
 def quotes(recalc: Recalc) -> list[Quote]:
     """Return the cells that hold an exchange rate whose direction is stated ("HKD per CNY")."""
-    found = []
+    return memory.remembered(recalc, "quotes", lambda: _quotes(recalc))
+
+
+def _quotes(recalc: Recalc) -> list[Quote]:
+    found: list[Quote] = []
+    texts = (held.stored for held in recalc.book.cells() if isinstance(held.stored, str))
+    if not any(quoted_pair(text) for text in texts):
+        return found
     for held in recalc.book.cells():
         rate = recalc.number(held.ref)
         if rate is None or rate <= 0 or rate == 1:
@@ -227,7 +234,7 @@ def currency_mix(
         yield NotApplicable(reason="no price is compared with the value per share")
         return
     outputs = [held for held in (value_per_share, upside) if held is not None and held.cell is not None]
-    above = graph.ancestors([held.cell for held in outputs if held.cell is not None])
+    above = memory.above(graph, [held.cell for held in outputs if held.cell is not None])
     used = [quote for quote in quotes(recalc) if quote.cell in above and quote.quoted != quote.base]
     sources = {graph.pure_link(quote.cell): quote for quote in used}
     if not used:
@@ -302,7 +309,7 @@ def _turned(
 
 def _reader(cell: CellRef, output: CellRef, graph: Graph) -> CellRef:
     """Return the formula that applies the rate on the way to the output."""
-    above = graph.ancestors([output])
+    above = memory.above(graph, [output])
     same = valuation.links(graph, cell)
     found = [reader for one in same for reader in graph.dependents(one) if reader in above and reader not in same]
     return output if output in found or not found else sorted(found)[0]
@@ -322,7 +329,7 @@ def _unconverted(
     if other is None or not own or other in own:
         yield NotApplicable(reason="one currency, or none declared")
         return
-    reads = upside is not None and upside.cell is not None and value.cell in graph.ancestors([upside.cell])
+    reads = upside is not None and upside.cell is not None and value.cell in memory.above(graph, [upside.cell])
     if not reads or upside is None:
         yield NotApplicable(reason="value and price are not compared")
         return

@@ -5,15 +5,13 @@ Every run is remembered per recomputation, because several checks ask for the sa
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
 
 from xlcheck.cells import CellRef, Scalar, as_number
+from xlcheck.checks.memory import remembered
 from xlcheck.engines import Unsolved
 from xlcheck.recompute import Recalc
 
-_Key = tuple[frozenset[tuple[CellRef, Scalar]], tuple[CellRef, ...]]
-_RUNS: dict[int, dict[_Key, Mapping[CellRef, Scalar | Unsolved]]] = {}
 STEP = 1e-4
 """Relative step of a partial derivative: small against the model, large against rounding."""
 
@@ -22,14 +20,9 @@ def run(
     recalc: Recalc, changes: Mapping[CellRef, Scalar], outputs: Sequence[CellRef]
 ) -> Mapping[CellRef, float | None]:
     """Return the outputs as numbers with cells replaced; None where one is no number or could not be recomputed."""
-    runs = _RUNS.get(id(recalc))
-    if runs is None:
-        runs = _RUNS[id(recalc)] = {}
-        weakref.finalize(recalc, _RUNS.pop, id(recalc), None)
-    key = (frozenset(changes.items()), tuple(outputs))
-    if key not in runs:
-        runs[key] = recalc.what_if_cells(changes, outputs)
-    return {ref: _number(changes.get(ref, value)) for ref, value in runs[key].items()}
+    key = ("run", frozenset(changes.items()), tuple(outputs))
+    found = remembered(recalc, key, lambda: recalc.what_if_cells(changes, outputs))
+    return {ref: _number(changes.get(ref, value)) for ref, value in found.items()}
 
 
 def _number(value: Scalar | Unsolved) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
-from xlcheck.checks import valuation
+from xlcheck.checks import memory, valuation
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -45,7 +45,7 @@ def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
     rates = frozenset[CellRef]().union(
         *(valuation.readers(graph, roles.get(role)) for role in ("wacc", "terminal_wacc", "cost_of_equity"))
     )
-    below = graph.ancestors(flows.cells) if flows else frozenset()
+    below = memory.above(graph, flows.cells) if flows else frozenset()
     held = roles.get("terminal_value")
     taken = {
         located.cell for role, located in roles.scalars.items() if role not in ("terminal_value", "pv_terminal_value")
@@ -55,7 +55,7 @@ def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
     found = {cell for cell in growth & rates if cell not in below and cell not in taken and cell not in series}
     found = {cell for cell in found if cell not in grid and recalc.number(cell) is not None}
     if not found and held is not None and held.cell is not None and held.value is not None:
-        above = graph.ancestors([held.cell])
+        above = memory.above(graph, [held.cell])
         if any(reader in above for reader in growth):
             found.add(held.cell)
     return sorted(found)
@@ -66,6 +66,9 @@ def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, *, again: 
     flows, rate, growth = valuation.flows_of(roles), valuation.terminal_rate_of(roles), roles.get("terminal_growth")
     value = recalc.number(cell)
     if flows is None or rate is None or growth is None or value is None:
+        return None
+    later = valuation.left_behind(roles, [cell], recalc, graph)
+    if later:
         return None
     if rate.amount is None or growth.amount is None or None in flows.values or rate.amount == growth.amount:
         return None

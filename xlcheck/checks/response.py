@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, valuation
+from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import literals
@@ -64,7 +66,7 @@ def wacc_up_value_down(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph
 
 def _copied(source: CellRef, value: float, output: CellRef, recalc: Recalc, graph: Graph) -> bool:
     """Say whether a constant of (nearly) the same value feeds the output instead of the rate's cell."""
-    cells = (cell for cell in graph.ancestors([output]) if cell != source)
+    cells = (cell for cell in memory.above(graph, [output]) if cell != source)
     found = (recalc.book.get(cell) for cell in cells)
     return any(
         held is not None
@@ -100,7 +102,7 @@ def _predicted(
 
 @check("response.growth-up-value-up", consequence_of=("terminal.gordon-identity", "fatal.growth-not-below-wacc"))
 def growth_up_value_up(
-    terminal_growth: Located, terminal_value: Located, wacc: Located, roles: Roles, recalc: Recalc, graph: Graph
+    terminal_growth: Located, terminal_value: Located | None, wacc: Located, roles: Roles, recalc: Recalc, graph: Graph
 ) -> Outcomes:
     """Higher terminal growth raises a Gordon terminal value on a fixed flow.
 
@@ -121,10 +123,13 @@ def growth_up_value_up(
     Source:
         Gordon 1962; Koller et al., Valuation, ch. 14.
     """
+    if terminal_value is None or terminal_value.cell is None:
+        yield NotApplicable(reason="no single terminal value is bound")
+        return
     flows, rate, cell = valuation.flows_of(roles), wacc.amount, terminal_value.cell
     growth, source = terminal_growth.amount, terminal_growth.cell
     flow = flows.values[-1] if flows is not None and flows.values else None
-    if cell is None or source is None or growth is None or not rate or flow is None or flows is None or rate <= growth:
+    if source is None or growth is None or not rate or flow is None or flows is None or rate <= growth:
         yield NotApplicable(reason="no Gordon terminal value on the last flow is bound")
         return
     plain = flow * (1 + growth) / (rate - growth)
@@ -209,7 +214,7 @@ def shares_double_value_halves(
     if cell is None or shares.cell is None or not value or not count:
         yield NotApplicable(reason="value per share or shares are not in cells of their own")
         return
-    above = graph.ancestors([cell])
+    above = memory.above(graph, [cell])
     acting = next((one for one in (shares.cell, graph.pure_link(shares.cell)) if one in above), None)
     if acting is None:
         yield from _unread_count(shares, cell, value, recalc, graph)
@@ -275,11 +280,15 @@ def no_dead_assumptions(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
 def _typed_in_formulas(outputs: list[CellRef], recalc: Recalc, graph: Graph) -> dict[float, CellRef]:
     """Return the literals in the formulas behind the outputs, with the first cell each stands in."""
     found: dict[float, CellRef] = {}
-    for cell in sorted(graph.ancestors(outputs)):
-        node = claims.formula_node(cell, recalc)
-        for literal in literals(node) if node is not None else ():
-            found.setdefault(literal.value, cell)
+    for cell in sorted(memory.above(graph, outputs)):
+        held = recalc.book.get(cell)
+        for text, percent in _DECIMAL.findall(held.formula or "") if held is not None else ():
+            found.setdefault(float(text) / (100 if percent else 1), cell)
     return found
+
+
+_DECIMAL = re.compile(r"(?<![\w.$!'])(\d+\.\d+|\d+(?=%))(%?)(?![\w.:!(])")
+"""A number with decimals, or a percentage, as a formula writes it."""
 
 
 def _trivial(value: float) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, perpetuity, valuation
+from xlcheck.checks import claims, live, memory, perpetuity, valuation
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
@@ -199,7 +199,7 @@ def exit_multiple_identity(
         return
     measures = _measures(ebitda, ebit, depreciation, roles)
     words = row_label(recalc, exit_multiple.cell).casefold() if exit_multiple.cell else ""
-    main = graph.ancestors(list(output_cells(roles).values()))
+    main = memory.above(graph, list(output_cells(roles).values()))
     judged = False
     for cell in cells:
         found = list(_judge_multiple(cell, exit_multiple.value, measures, words, recalc, graph))
@@ -218,7 +218,8 @@ def multiple_cells(located: Located, roles: Roles, recalc: Recalc, graph: Graph)
     found = []
     for cell in valuation.readers(graph, located):
         value = recalc.number(cell)
-        if value is None or cell in taken:
+        formula = recalc.book.get(cell)
+        if value is None or cell in taken or formula is None or formula.formula is None:
             continue
         held = recalc.book.get(located.cell) if located.cell else None
         if held is not None and isinstance(held.stored, str):
@@ -237,7 +238,7 @@ def multiple_cells(located: Located, roles: Roles, recalc: Recalc, graph: Graph)
 def _with_literal(multiple: float, roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
     """Return the formulas behind the headline that multiply one cell by the multiple, typed once more."""
     found = []
-    for cell in graph.ancestors(list(output_cells(roles).values())):
+    for cell in memory.above(graph, list(output_cells(roles).values())):
         node = claims.formula_node(cell, recalc)
         if isinstance(node, Binary) and node.operator == "*":
             sides = (node.left, node.right)

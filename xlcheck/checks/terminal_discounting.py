@@ -57,6 +57,9 @@ def discounted_once(
         yield Unverifiable(reason="the discount exponents of the flows are not known")
         return
     mid = mid_year(years, book)
+    terminals = [cell for cell, _ in weighed.terminals]
+    later = valuation.left_behind(roles, terminals, recalc, graph)
+    years += [years[-1] + 1 + index for index in range(len(later))]
     for cell, weight in weighed.terminals:
         yield from _judge_discounting(cell, weight, years, mid, rate.amount, weighed, roles, recalc, graph)
 

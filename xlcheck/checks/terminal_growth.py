@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
-from xlcheck.checks import claims, perpetuity, valuation
+from xlcheck.checks import claims, memory, perpetuity, valuation
 from xlcheck.checks.metric import ebitda_values, last, net_investment
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.checks.terminal import money, multiple_cells
 from xlcheck.formula import Binary, Range, Ref, terms, walk
 from xlcheck.graph import Graph
@@ -131,7 +131,7 @@ def multiple_basis(
         return
     applied = multiple_cells(exit_multiple, roles, recalc, graph)
     source = graph.pure_link(exit_multiple.cell)
-    behind = graph.ancestors([source]) - {source}
+    behind = memory.above(graph, [source]) - {source}
     for cell in applied:
         for measure in graph.precedents(cell):
             base = graph.pure_link(measure)
@@ -162,7 +162,7 @@ def _wrong_year(cells: list[CellRef], multiple: float, values: tuple[float | Non
     yield Fits(convention="EBITDA of the last forecast year" if cells else "not applied")
 
 
-@check("terminal.steady-state")
+@check("terminal.steady-state", severity="warn")
 def steady_state(
     terminal_growth: Located | None,
     capex: LocatedSeries | None,
@@ -231,12 +231,17 @@ def _unbound(cover: object, recalc: Recalc) -> Iterator[Finding]:
             continue
         if claims.label_scores(row_label(recalc, below.left.cell)).get("wacc", 0.0) < 0.8:
             continue
-        named = claims.label_scores(row_label(recalc, below.right.cell))
+        named = claims.label_scores(_label(below.right.cell, recalc))
         growth = recalc.number(below.right.cell)
         flows = [part.cell for part in walk(node.left) if isinstance(part, Ref) and part.cell != below.right.cell]
         if named.get("terminal_growth", 0.0) < 0.5 or not growth or growth <= 0 or len(flows) != 1:
             continue
         yield from _lone_flow(flows[0], growth, float(cover), recalc)
+
+
+def _label(cell: CellRef, recalc: Recalc) -> str:
+    """Return the label of a cell; a single letter left of it counts here."""
+    return row_label(recalc, cell) or (text_at(recalc, cell.offset(0, -1)) if cell.column > 1 else "")
 
 
 def _lone_flow(flow: CellRef, growth: float, cover: float, recalc: Recalc) -> Iterator[Finding]:

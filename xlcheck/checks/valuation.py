@@ -13,7 +13,8 @@ from statistics import median
 
 from xlcheck import dcf
 from xlcheck.cells import CellRef, Scalar
-from xlcheck.checks import live
+from xlcheck.checks import live, memory
+from xlcheck.formula import r1c1
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -55,16 +56,20 @@ def output_of(roles: Roles, graph: Graph, flows: LocatedSeries) -> CellRef | Non
 
 def reaches(graph: Graph, sources: Sequence[CellRef], target: CellRef) -> bool:
     """Say whether the target depends on any of the sources."""
-    above = graph.ancestors([target])
+    above = memory.above(graph, [target])
     return any(source in above for source in sources)
 
 
 def links(graph: Graph, cell: CellRef) -> frozenset[CellRef]:
     """Return the cell and every plain link that repeats it."""
-    found, fresh = {cell}, [cell]
+    return memory.remembered(graph, ("links", cell), lambda: _links(graph, cell))
+
+
+def _links(graph: Graph, cell: CellRef) -> frozenset[CellRef]:
+    found, fresh, source = {cell}, [cell], graph.pure_link(cell)
     while fresh:
         for reader in graph.dependents(fresh.pop()):
-            if reader not in found and graph.pure_link(reader) == graph.pure_link(cell):
+            if reader not in found and graph.pure_link(reader) == source:
                 found.add(reader)
                 fresh.append(reader)
     return frozenset(found)
@@ -84,14 +89,14 @@ def terminal_cells(roles: Roles, graph: Graph, output: CellRef, flows: LocatedSe
     The bound role comes first; else the formulas that read the terminal growth or the exit multiple and feed the
     output but no flow; else the bound present value of the terminal value.
     """
-    above = graph.ancestors([output])
+    above = memory.above(graph, [output])
     bound = roles.get("terminal_value")
     if bound is not None and bound.cell in above and bound.cell is not None and bound.cell != output:
         return (bound.cell,)
-    below_flows = graph.ancestors(flows.cells)
+    below_flows = memory.above(graph, flows.cells)
     reading = readers(graph, roles.get("terminal_growth")) | readers(graph, roles.get("exit_multiple"))
     found = [cell for cell in reading if cell in above and cell not in below_flows and cell != output]
-    last = [cell for cell in found if not any(cell in graph.ancestors([other]) for other in found if other != cell)]
+    last = [cell for cell in found if not any(cell in memory.above(graph, [other]) for other in found if other != cell)]
     if last and len(last) <= 3:  # more readers than methods: growth is used in a row of years
         return tuple(sorted(last))
     present = roles.get("pv_terminal_value")
@@ -116,6 +121,10 @@ class Weights:
 
 def weights(roles: Roles, recalc: Recalc, graph: Graph) -> Weights | None:
     """Measure the weights on the live model; None where there is no output or no flow to move."""
+    return memory.for_roles(recalc, roles, "weights", lambda: _weights(roles, recalc, graph))
+
+
+def _weights(roles: Roles, recalc: Recalc, graph: Graph) -> Weights | None:
     flows = flows_of(roles)
     output = output_of(roles, graph, flows) if flows else None
     if flows is None or output is None:
@@ -221,9 +230,42 @@ def _ratio(present: float | None, flow: float | None) -> float | None:
     return None if present is None or not flow else present / flow
 
 
+def left_behind(roles: Roles, terminals: Sequence[CellRef], recalc: Recalc, graph: Graph) -> tuple[CellRef, ...]:
+    """Return flows of the same line after the last bound one that the terminal value grows but no sum reads.
+
+    A row whose last year is in no present value looks shorter than it is: its cells go on with the same formula. A
+    normalised year is none of these: the terminal value takes it as it is, without growing it once more.
+    """
+    flows, rate, growth = flows_of(roles), terminal_rate_of(roles), roles.get("terminal_growth")
+    if flows is None or len(flows.cells) < 3 or len(terminals) != 1 or rate is None or growth is None:
+        return ()
+    before, final = flows.cells[-2:]
+    step = (final.row - before.row, final.column - before.column)
+    behind = memory.above(graph, terminals)
+    found: list[CellRef] = []
+    cell = final.offset(*step)
+    while cell in behind and len(found) < 3 and _alike(cell, final, recalc):
+        found.append(cell)
+        cell = cell.offset(*step)
+    value, spread = recalc.number(terminals[0]), (rate.amount or 0.0) - (growth.amount or 0.0)
+    last = recalc.number(found[-1]) if found else None
+    if value is None or last is None or spread <= 0:
+        return ()
+    return tuple(found) if close(value, last * (1 + (growth.amount or 0.0)) / spread, 1e-4) else ()
+
+
+def _alike(cell: CellRef, model: CellRef, recalc: Recalc) -> bool:
+    one, other = recalc.book.get(cell), recalc.book.get(model)
+    if one is None or other is None or recalc.number(cell) is None:
+        return False
+    if one.formula is None or other.formula is None:
+        return one.formula is None and other.formula is None
+    return r1c1(one.formula, cell) == r1c1(other.formula, model)
+
+
 def method_of(cell: CellRef, roles: Roles, graph: Graph) -> str:
     """Return ``multiple``, ``gordon``, ``both`` or ``unknown`` for a terminal value cell, by what it depends on."""
-    above = graph.ancestors([cell])
+    above = memory.above(graph, [cell])
     multiple, growth = (
         any(reader in above for reader in readers(graph, roles.get(role)))
         for role in ("exit_multiple", "terminal_growth")
@@ -244,7 +286,7 @@ def _reads(graph: Graph, direct: Sequence[CellRef], located: Located | None) -> 
 
 def path_cells(graph: Graph, start: CellRef, output: CellRef) -> list[CellRef]:
     """Return the cells between start and output that depend on the one and feed the other, nearest first."""
-    above = graph.ancestors([output])
+    above = memory.above(graph, [output])
     found: list[CellRef] = []
     fresh, seen = [start], {start}
     while fresh:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
-from xlcheck.checks import claims, live, valuation
+from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Node, Ref, factors, terms
 from xlcheck.graph import Graph
@@ -120,7 +120,7 @@ def _third_or_wrong(
     if source is None or held is None or held.formula is None:
         yield Unverifiable(reason=f"the WACC {wacc.cell} is typed and differs from its build ({expected:.4%})")
         return
-    above = graph.ancestors([source])
+    above = memory.above(graph, [source])
     reads = [located for located in (roles.get("cost_of_equity"), pre_tax) if located is not None]
     if not any(located.cell in above for located in reads):
         yield Unverifiable(reason=f"the WACC {wacc.cell} does not read the bound costs of capital")
@@ -168,7 +168,8 @@ def _is_rate(cell: CellRef, recalc: Recalc) -> bool:
 def _sum_of_weights(wacc: Located, recalc: Recalc) -> Iterator[Finding]:
     """Find a cell labelled WACC that adds shares of capital instead of costs, used or not."""
     for held in recalc.book.formula_cells():
-        if held.formula is None or not _WACC.match(row_label(recalc, held.ref).split(" | ")[0]):
+        text = held.formula or ""
+        if "+" not in text or "*" in text or not _WACC.match(row_label(recalc, held.ref).split(" | ")[0]):
             continue
         node = claims.formula_node(held.ref, recalc)
         parts = terms(node) if node is not None else ()
@@ -220,7 +221,7 @@ def weights_sum_to_one(
         return
     rest = 1 - equity - debt
     if rest > 0 and wacc is not None and wacc.cell is not None:
-        for cell in graph.ancestors([wacc.cell]):
+        for cell in memory.above(graph, [wacc.cell]):
             value = recalc.number(cell)
             if value is not None and abs(value - rest) <= max(allowed, 1e-4) and cell != weight_debt.cell:
                 yield Fits(convention=f"three components, the third weight in {cell}")
@@ -301,7 +302,7 @@ def is_the_rate_used(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph) 
 
 def _typed_copy(wacc: Located, output: CellRef, recalc: Recalc, graph: Graph) -> CellRef | None:
     """Return a constant that feeds the output and equals the rate at its own decimals."""
-    for cell in graph.ancestors([output]):
+    for cell in memory.above(graph, [output]):
         held = recalc.book.get(cell)
         value = recalc.number(cell)
         if held is None or held.formula is not None or value is None or wacc.amount is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live
+from xlcheck.checks import claims, live, memory
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc import rate_finding
 from xlcheck.formula import Binary, Ref
@@ -90,7 +90,7 @@ def _repeats(weight: Located, ratio: Located, graph: Graph) -> bool:
     if weight.cell is None or ratio.cell is None or weight.cell == ratio.cell:
         return False
     same = weight.amount is not None and ratio.amount is not None and abs(weight.amount - ratio.amount) <= 1e-9
-    return same and ratio.cell in graph.ancestors([weight.cell])
+    return same and ratio.cell in memory.above(graph, [weight.cell])
 
 
 def _is_share(held: Located) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xlcheck import dcf
 from xlcheck.cells import Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims
+from xlcheck.checks import claims, memory
 from xlcheck.checks.wacc import NEAR, rate_finding, typed_digits
 from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
@@ -156,11 +156,12 @@ def relevered_beta(
     if levered is None or not unlevered or source is None:
         yield NotApplicable(reason="a beta is zero or empty")
         return
-    built = graph.ancestors([source])
+    built = memory.above(graph, [source])
     base = graph.pure_link(unlevered_beta.cell) if unlevered_beta.cell is not None else None
     if base not in built or base == source:
         yield from _unread(unlevered_beta, cost_of_equity, source, graph)
         return
+    beta = beta.model_copy(update={"cell": source})
     near = Tolerance(relative=NEAR, absolute=typed_digits(beta, recalc) + 1e-9)
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     ratios = list(_ratios(debt_to_equity, weight_debt, beta, recalc, graph))
@@ -210,7 +211,7 @@ def _unread(unlevered: Located, cost: Located | None, source: object, graph: Gra
     if cost is None or cost.cell is None or unlevered.cell is None:
         yield NotApplicable(reason="the beta is not built from an unlevered one")
         return
-    above = graph.ancestors([cost.cell])
+    above = memory.above(graph, [cost.cell])
     if unlevered.cell in above and source not in above:
         message = f"the cost of equity {cost.cell} reads the unlevered beta {unlevered.cell}"
         yield Finding(message=message, cell=cost.cell, found=cost.value, expected=None, unit="rate")
@@ -218,7 +219,7 @@ def _unread(unlevered: Located, cost: Located | None, source: object, graph: Gra
     yield NotApplicable(reason="the beta is observed, not built from an unlevered one")
 
 
-@check("wacc.debt-cheaper-than-equity")
+@check("wacc.debt-cheaper-than-equity", consequence_of=("wacc.relevered-beta", "wacc.capm", "wacc.cost-of-debt"))
 def debt_cheaper_than_equity(
     cost_of_equity: Located, pre_tax_cost_of_debt: Located | None, after_tax_cost_of_debt: Located | None, roles: Roles
 ) -> Outcomes:
