@@ -36,6 +36,9 @@ _PLACE_BOUND = re.compile(r"\b(?:ISFORMULA|FORMULATEXT|CELL|INFO|SHEETS?|GETPIVO
 """Functions that ask where they stand or what stands there: the shadow book would answer for itself."""
 _DIVIDES = re.compile(r"/|(?<![\w.])(?:AVERAGE\w*|MOD|QUOTIENT|STDEV\w*|VAR\w*|SLOPE|CORREL)\(", re.IGNORECASE)
 _MIXED = re.compile(r"\{[^{}]*(?:TRUE|FALSE|\")[^{}]*\}", re.IGNORECASE)
+_SHARED_GAPS = re.compile(
+    r"(?<![\w.])(?:DATEDIF|IM[A-Z]+[0-9]*|XMATCH|TOCOL|TOROW|FREQUENCY|SORT|SORTBY|GROUPBY|PIVOTBY)\(", re.IGNORECASE
+)
 _LENIENT = frozenset({"#VALUE!", "#NUM!"})
 """Errors by which Excel refuses arguments that other programs accept."""
 _SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
@@ -178,6 +181,8 @@ class _Check:
             united = sum(agree(value, vote) for vote in votes if _speaks(vote)) == 3
             if not united or stored.error in _LENIENT:
                 return _disagree(f"engines say {_short(value)} where {stored} is stored")
+        if _SHARED_GAPS.search(formula):
+            return _disagree("engines are known to differ from Excel together in a function of it")
         if _MIXED.search(formula):
             return _disagree("it has an array constant of several kinds, which programs count differently")
         return None
