@@ -23,6 +23,7 @@ ROWS = {
     "localcheck": 3,
     "recompute": 3,
     "graph": 3,
+    "influence": 3,
     "roles": 4,
     "binding": 4,
     "dcf": 4,
