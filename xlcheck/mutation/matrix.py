@@ -1,0 +1,184 @@
+"""The kill matrix: which planted fault is noticed by which check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Literal
+
+from xlcheck.cells import CellRef, Frozen, RangeRef, Scalar
+from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
+from xlcheck.engines import Unsolved
+from xlcheck.graph import build_graph
+from xlcheck.mutation.edits import edited
+from xlcheck.mutation.subject import OPERATORS, Mutation, Subject
+from xlcheck.recompute import Recalc, recompute
+from xlcheck.roles.locate import locate
+from xlcheck.workbook import Book
+
+Fate = Literal["killed", "survived", "equivalent"]
+SAME_VALUE = 1e-9
+"""Relative difference of the headline outputs below which a fault of arithmetic is called equivalent."""
+
+
+class Mutant(Frozen):
+    """One planted fault and what the checks said of it."""
+
+    operator: str
+    cell: CellRef
+    content: str | None
+    """What was put into the cell, as text; None for a blank."""
+    fate: Fate
+    killed_by: tuple[str, ...]
+    """The expected checks that newly fail at the mutated cell or in its row or column."""
+    also: tuple[str, ...]
+    """Other checks that newly fail, anywhere."""
+    expected: tuple[str, ...]
+    """The checks made for the fault."""
+    said: str
+    """Why it survived: what the first expected check answered."""
+    output: str | None
+    """The headline output that was compared."""
+    before: float | None
+    after: float | None
+
+
+class KillMatrix(Frozen):
+    """What became of every operator on one workbook."""
+
+    workbook: str
+    workbook_sha256: str
+    seed: int
+    mutants: tuple[Mutant, ...]
+    """Survivors first."""
+    not_planted: tuple[str, ...]
+    """Operators that found nothing to change in this workbook."""
+
+    @property
+    def killed(self) -> int:
+        """Return the number of faults that were noticed."""
+        return sum(mutant.fate == "killed" for mutant in self.mutants)
+
+    @property
+    def decided(self) -> int:
+        """Return the number of faults that are not equivalent."""
+        return sum(mutant.fate != "equivalent" for mutant in self.mutants)
+
+
+def kill_matrix(paper: Workpaper, requests: Mapping[str, Request], seed: int = 0) -> KillMatrix:
+    """Plant every fault that fits and run the checks on each; `requests` gives the ranges, by check id."""
+    wanted = [requests.get(check_id, Request(check_id)) for check_id in CHECKS]
+    base = _studied(edited(paper.book, {}), paper.recalc)
+    before = {result.check_id: result for result in run_checks(base, wanted)}
+    mutants: list[Mutant] = []
+    missing = []
+    for name, mutation in planted_faults(paper, seed):
+        if mutation is None:
+            missing.append(name)
+            continue
+        mutants.append(_tried(name, mutation, paper, wanted, before))
+    order = {"survived": 0, "killed": 1, "equivalent": 2}
+    return KillMatrix(
+        workbook=paper.book.file_name,
+        workbook_sha256=paper.book.sha256,
+        seed=seed,
+        mutants=tuple(sorted(mutants, key=lambda mutant: order[mutant.fate])),
+        not_planted=tuple(missing),
+    )
+
+
+def planted_faults(paper: Workpaper, seed: int = 0) -> Iterator[tuple[str, Mutation | None]]:
+    """Yield each operator with its fault, None where it finds nothing to change in this workbook."""
+    for name, function in OPERATORS.items():
+        subject = Subject(paper, Random(f"{seed}:{name}"))  # noqa: S311 - a choice to repeat, no secret
+        mutations = list(function(subject))
+        for mutation in mutations:
+            yield name, mutation
+        if not mutations:
+            yield name, None
+
+
+def _tried(
+    name: str, mutation: Mutation, paper: Workpaper, wanted: list[Request], before: Mapping[str, CheckResult]
+) -> Mutant:
+    mutant = _mutated(paper, mutation)
+    results = run_checks(mutant, wanted)
+    fresh = [result for result in results if _newly_failed(result, before[result.check_id])]
+    killers = tuple(
+        result.check_id
+        for result in fresh
+        if result.check_id in mutation.checks and (mutation.anywhere or _near(result, mutation.cell))
+    )
+    output, was, now = _moved(paper, mutant)
+    same = was is not None and now is not None and abs(was - now) <= SAME_VALUE * max(abs(was), abs(now))
+    content = mutation.changes[mutation.cell]
+    said = next(result for result in results if result.check_id == mutation.checks[0])
+    return Mutant(
+        operator=name,
+        cell=mutation.cell,
+        content=None if content is None else str(content),
+        fate="killed" if killers else "equivalent" if same and not mutation.structural else "survived",
+        killed_by=killers,
+        also=tuple(result.check_id for result in fresh if result.check_id not in killers),
+        expected=mutation.checks,
+        said=f"{said.status}{f': {said.reason}' if said.reason else ''}",
+        output=None if output is None else str(output),
+        before=was,
+        after=now,
+    )
+
+
+def _mutated(paper: Workpaper, mutation: Mutation) -> Workpaper:
+    """Return the workbook with the fault, its values regenerated so that staleness is no help."""
+    if not mutation.stored:
+        return _studied(edited(paper.book, mutation.changes), paper.recalc)
+    kept: dict[CellRef, Scalar] = {
+        ref: value for ref, value in paper.recalc.values.items() if not isinstance(value, Unsolved)
+    }
+    return _studied(edited(paper.book, mutation.changes, {**kept, **mutation.stored}), paper.recalc)
+
+
+def _studied(book: Book, original: Recalc) -> Workpaper:
+    recalc = recompute(book, original.clock.now)
+    if any(cell.data_table is not None or cell.array is not None for cell in book.cells()):
+        book = _filled(book, recalc)
+        recalc = recompute(book, original.clock.now)
+    graph = build_graph(book)
+    return Workpaper(book, recalc, graph, locate(book, recalc, graph))
+
+
+def _filled(book: Book, recalc: Recalc) -> Book:
+    """Return the book with the cells that tables and arrays fill holding what the model now gives."""
+    filled: dict[CellRef, Scalar] = {}
+    for ref, value in recalc.values.items():
+        cell = book.get(ref)
+        if cell is not None and cell.formula is None and not isinstance(value, Unsolved):
+            filled[ref] = value
+    return edited(book, {}, filled)
+
+
+def _newly_failed(result: CheckResult, before: CheckResult) -> bool:
+    if result.status not in ("fail", "partial"):
+        return False
+    return before.status not in ("fail", "partial") or result.findings != before.findings
+
+
+def _near(result: CheckResult, cell: CellRef) -> bool:
+    return any(_touches(finding.cell, cell) for finding in result.findings)
+
+
+def _touches(place: CellRef | RangeRef | None, cell: CellRef) -> bool:
+    if place is None or place.sheet != cell.sheet:
+        return False
+    area = RangeRef(*place, *place[1:]) if isinstance(place, CellRef) else place
+    rows = area.first_row <= cell.row <= area.last_row
+    columns = area.first_column <= cell.column <= area.last_column
+    return rows or columns
+
+
+def _moved(paper: Workpaper, mutant: Workpaper) -> tuple[CellRef | None, float | None, float | None]:
+    for role in ("value_per_share", "equity_value", "enterprise_value"):
+        located = paper.roles.scalars.get(role)
+        if located is not None and located.cell is not None:
+            return located.cell, paper.recalc.number(located.cell), mutant.recalc.number(located.cell)
+    return None, None, None
