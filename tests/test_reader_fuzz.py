@@ -14,11 +14,14 @@ from xlcheck.reading.book import read_book
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 REL = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
-ROWS = """<row r="1" hidden="1"><c r="A1" t="s" s="1"><v>0</v></c><c r="B1" t="b"><v>1</v></c><c t="e"><v>#N/A</v>
-</c></row><row r="2"><c r="A2" s="2"><f>SUM(Flows[Year])+rate*[1]Data!B3</f><v>3.5</v></c><c r="B2"><f t="shared"
- ref="B2:C2" si="0">A1*$B$1+'S'!A1:B1</f><v>1</v></c><c r="C2"><f t="shared" si="0"/><v>2</v></c><c r="D2" t="d"><v>2026-03-31</v></c></row>
-<row r="5"><c r="A5" cm="1"><f t="array" ref="A5:A6">A1:A2*2</f><v>1</v></c><c r="D5"><f t="dataTable" ref="D5:E6"
- dt2D="1" dtr="1" r1="B1" r2="B2"/><v>7</v></c><c r="F5" t="inlineStr"><is><r><t>a</t></r><rPh><t>b</t></rPh></is></c></row>"""
+ROWS = """
+<row r="1" hidden="1"><c r="A1" t="s" s="1"><v>0</v></c><c r="B1" t="b"><v>1</v></c><c t="e"><v>#N/A</v></c></row>
+<row r="2"><c r="A2" s="2"><f>SUM(Flows[Year])+rate*[1]Data!B3</f><v>3.5</v></c>
+<c r="B2"><f t="shared" ref="B2:C2" si="0">A1*$B$1+'S'!A1:B1</f><v>1</v></c><c r="C2"><f t="shared" si="0"/><v>2</v></c>
+<c r="D2" t="d"><v>2026-03-31</v></c></row>
+<row r="5"><c r="A5" cm="1"><f t="array" ref="A5:A6">A1:A2*2</f><v>1</v></c>
+<c r="D5"><f t="dataTable" ref="D5:E6" dt2D="1" dtr="1" r1="B1" r2="B2"/><v>7</v></c>
+<c r="F5" t="inlineStr"><is><r><t>a</t></r><rPh><t>b</t></rPh></is></c></row>"""
 PARTS = parts_of(
     ROWS,
     sheet_before='<dimension ref="A1:F6"/><cols><col min="2" max="3" hidden="1"/></cols>',
@@ -34,7 +37,8 @@ PARTS = parts_of(
     ),
     extra={
         "xl/styles.xml": f'<styleSheet {MAIN}><numFmts><numFmt numFmtId="164" formatCode=";;;"/></numFmts><fonts><font>'
-        '<color theme="0" tint="0"/></font></fonts><fills><fill><patternFill patternType="solid"><fgColor rgb="FFFFFF"/>'
+        '<color theme="0" tint="0"/></font></fonts><fills><fill><patternFill patternType="solid">'
+        '<fgColor rgb="FFFFFFFF"/>'
         '</patternFill></fill></fills><cellXfs><xf/><xf numFmtId="164" fontId="0" fillId="0"/></cellXfs></styleSheet>',
         "xl/sharedStrings.xml": f"<sst {MAIN}><si><t>WACC_x000D_</t></si></sst>",
         "xl/worksheets/_rels/sheet1.xml.rels": rels(
