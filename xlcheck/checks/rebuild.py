@@ -80,9 +80,11 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
     years = named_exponents(read.known)
     if years is None:
         return "the exponents follow no accepted timing"
+    later = valuation.left_behind(roles, [cell for cell, _ in weighed.terminals], recalc, graph)
+    values = (*(value or 0.0 for value in flows.values), *(recalc.number(cell) or 0.0 for cell in later))
+    years = (years[0], (*years[1], *(years[1][-1] + 1 + index for index in range(len(later)))))
     if not weighed.last_is_clean and (roles.get("terminal_growth") or roles.get("exit_multiple")):
         return "the terminal value stands in no cell of its own"
-    values = tuple(value or 0.0 for value in flows.values)
     terminals = []
     for cell, weight in weighed.terminals:
         found = _terminal(cell, weight, years[1], rate.amount, len(weighed.terminals), roles, recalc, graph)
