@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xlcheck.cells import CellRef
@@ -33,6 +34,7 @@ RATES = (
 LARGEST_RATE = 1.5
 """A larger rate or weight is written in percent points."""
 _HUNDREDTHS = (0.01, 100.0)
+_ONE_PLUS_LITERAL = re.compile(r"1\s*\+\s*\d")
 
 
 @check("basis.percent-scale")
@@ -89,7 +91,7 @@ def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
 
 def _literal_rates(recalc: Recalc) -> Iterator[tuple[CellRef, float]]:
     """Yield formulas that raise 1 + a literal of two or more to the power of years: no rate is 200 %."""
-    for ref, node in trees(recalc).items():
+    for ref, node in trees(recalc).matching(_ONE_PLUS_LITERAL):
         for one in walk(node):
             match one:
                 case Binary(operator="^", left=Binary(operator="+", left=Number(value=1.0), right=Number(value=rate))):

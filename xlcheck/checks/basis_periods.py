@@ -61,7 +61,10 @@ def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
     """
     dated = False
     chain = _flow_lines(recalc, roles)
+    sheets = {ref.sheet for ref in chain}
     for sheet in book.sheets:
+        if chain and sheet.name not in sheets:
+            continue
         for across in (True, False):
             for line in lines_of(recalc, sheet, across=across):
                 if timeline_of(recalc, sheet.name).runs_down(line.cells[-1]) == across:

@@ -31,6 +31,7 @@ _CASES: dict[Case, re.Pattern[str]] = {
 _PROBABILITY = re.compile(
     r"probabilit|\bprob\b|likelihood|概率|可能性|権重|权重|wahrscheinlich|確率|\bweight", re.IGNORECASE
 )
+_CHOOSE = re.compile(r"\bCHOOSE\s*\(", re.IGNORECASE)
 LONGEST_NAME = 32
 VALUE_ROLES = ("value_per_share", "equity_value", "enterprise_value")
 
@@ -145,7 +146,7 @@ class Choice(NamedTuple):
 def choices(recalc: Recalc) -> list[Choice]:
     """Return the CHOOSE formulas that pick by a single cell."""
     found = []
-    for ref, node in trees(recalc).items():
+    for ref, node in trees(recalc).matching(_CHOOSE):
         for one in walk(node):
             if isinstance(one, Call) and one.function == "CHOOSE" and len(one.arguments) >= 3:
                 switch = one.arguments[0]

@@ -21,7 +21,7 @@ from xlcheck.checks.trees import trees
 from xlcheck.formula import Range, Ref, terms
 from xlcheck.recompute import Recalc
 from xlcheck.roles import LocatedSeries, Roles
-from xlcheck.workbook import Book
+from xlcheck.workbook import Book, Sheet
 
 OUTFLOWS = ("capex", "taxes", "depreciation")
 LEAST_YEARS = 3
@@ -77,16 +77,23 @@ def _triples(book: Book, recalc: Recalc, roles: Roles) -> Iterator[Mapping[int, 
     """Yield, per sheet, the cells of EBITDA, depreciation and EBIT by column (one line of each kind only)."""
     for sheet in book.sheets:
         found: dict[str, list[int]] = defaultdict(list)
-        for row in {row for row, _ in sheet.cells}:
-            first = next(
-                (cell for (r, _), cell in sheet.cells.items() if r == row and isinstance(cell.stored, str)), None
-            )
-            kind = kind_of_label(first.stored) if first and isinstance(first.stored, str) else None
+        for row, text in _first_texts(sheet).items():
+            kind = kind_of_label(text)
             if kind in ("ebitda", "depreciation", "ebit"):
                 found[kind].append(row)
         if len(found["ebitda"]) == 1 == len(found["ebit"]) and found["depreciation"]:
             row = min(found["depreciation"], key=lambda line: abs(line - found["ebit"][0]))
             yield _by_column(recalc, sheet.name, (found["ebitda"][0], row, found["ebit"][0]), sheet.max_column)
+
+
+def _first_texts(sheet: Sheet) -> Mapping[int, str]:
+    """Return row to its first typed text."""
+    found: dict[int, str] = {}
+    for key in sorted(sheet.cells):
+        text = sheet.cells[key].stored
+        if isinstance(text, str):
+            found.setdefault(key[0], text)
+    return found
 
 
 def _by_column(recalc: Recalc, sheet: str, rows: tuple[int, int, int], columns: int) -> Mapping[int, Triple]:

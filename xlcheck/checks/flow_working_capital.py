@@ -133,8 +133,10 @@ def differences(node: Node) -> Iterator[Difference]:
 
 def _differenced(recalc: Recalc, target: CellRef) -> bool:
     """Say whether another line of the workbook holds the change of this one."""
-    for ref, node in trees(recalc).items():
-        if ref.sheet == target.sheet and any(target in (found.later, found.earlier) for found in differences(node)):
+    formulas = trees(recalc)
+    for ref in formulas:
+        near = ref.sheet == target.sheet and abs(ref.row - target.row) <= 40
+        if near and any(target in (found.later, found.earlier) for found in differences(formulas[ref])):
             return True
     return False
 

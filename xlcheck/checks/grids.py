@@ -18,6 +18,7 @@ from xlcheck.workbook import DataTable, Sheet
 
 LEAST_SIDE = 3
 """Fewer values on an axis are a comparison, not a grid."""
+LONGEST_SIDE = 25
 AXIS_ROLES = ("wacc", "terminal_wacc", "cost_of_equity", "terminal_growth", "exit_multiple")
 OUTPUT_ROLES = (*STEPS, "upside")
 _WORDS = {
@@ -150,6 +151,9 @@ def _rectangles(recalc: Recalc, sheet: Sheet) -> Iterator[tuple[RangeRef, tuple[
     used: set[tuple[int, int]] = set()
     for row, column in sorted(held):
         for gap in (1, 2):
+            starts = ((row + down, column - back) for down in (1, 2) for back in (0, gap))
+            if not all(key in held for key in starts):
+                continue
             top = _run(held, row, column)
             left = _down(held, row + 1, column - gap)
             if len(top) < LEAST_SIDE or len(left) < LEAST_SIDE or (row, column - gap) in used or (row, column) in used:
@@ -171,16 +175,16 @@ def _refs(sheet: str, keys: Sequence[tuple[int, int]]) -> tuple[CellRef, ...]:
 
 def _run(held: dict[tuple[int, int], float], row: int, column: int) -> list[tuple[int, int]]:
     """Return the numbers from a cell to the right, or nothing where the cell left of it is one as well (no start)."""
-    found = []
-    while (row, column) in held:
+    found: list[tuple[int, int]] = []
+    while (row, column) in held and len(found) <= LONGEST_SIDE:
         found.append((row, column))
         column += 1
     return found
 
 
 def _down(held: dict[tuple[int, int], float], row: int, column: int) -> list[tuple[int, int]]:
-    found = []
-    while (row, column) in held:
+    found: list[tuple[int, int]] = []
+    while (row, column) in held and len(found) <= LONGEST_SIDE:
         found.append((row, column))
         row += 1
     return found
@@ -188,7 +192,7 @@ def _down(held: dict[tuple[int, int], float], row: int, column: int) -> list[tup
 
 def _is_axis(values: Sequence[float]) -> bool:
     """Say whether numbers look like the values of an assumption: distinct, close to each other, no years or counts."""
-    if len(set(values)) != len(values) or len(values) > 25:
+    if len(set(values)) != len(values) or len(values) > LONGEST_SIDE:
         return False
     if all(value == int(value) and (FIRST_YEAR <= value <= LAST_YEAR or abs(value) < 13) for value in values):
         return all(3 <= value <= 40 for value in values) and not any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,8 +73,22 @@ def result_cells(sheet: Sheet) -> frozenset[CellRef]:
     return frozenset(ref for area in filled for ref in area.cells())
 
 
-def lines_of(recalc: Recalc, sheet: Sheet, *, across: bool) -> Iterator[Line]:
-    """Yield the lines of a sheet that hold at least `LEAST` formulas."""
+_LINES: dict[int, dict[tuple[str, bool], tuple[Line, ...]]] = {}
+
+
+def lines_of(recalc: Recalc, sheet: Sheet, *, across: bool) -> tuple[Line, ...]:
+    """Return the lines of a sheet that hold at least `LEAST` formulas; remembered while the recomputation lives."""
+    known = _LINES.get(id(recalc))
+    if known is None:
+        known = _LINES[id(recalc)] = {}
+        weakref.finalize(recalc, _LINES.pop, id(recalc), None)
+    key = (sheet.name, across)
+    if key not in known:
+        known[key] = tuple(_lines(recalc, sheet, across=across))
+    return known[key]
+
+
+def _lines(recalc: Recalc, sheet: Sheet, *, across: bool) -> Iterator[Line]:
     filled = result_cells(sheet)
     run: list[Cell] = []
     keys = sorted(sheet.cells, key=lambda key: key if across else (key[1], key[0]))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
-from xlcheck.checks.sheet import column_label, row_label
+from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Unary, terms
 from xlcheck.recompute import Recalc
@@ -52,7 +52,10 @@ def check_cells(book: Book, recalc: Recalc) -> Outcomes:
     """
     seen = 0
     for sheet in book.sheets:
+        rows, columns = _named_checks(recalc, sheet)
         for cell in sheet.cells.values():
+            if cell.ref.row not in rows and cell.ref.column not in columns:
+                continue
             if cell.formula is None and not (_says_good(cell) and _beside_numbers(recalc, sheet, cell)):
                 continue
             if not _is_check(recalc, cell.ref):
@@ -61,6 +64,12 @@ def check_cells(book: Book, recalc: Recalc) -> Outcomes:
             yield from _judge(recalc, cell)
     if not seen:
         yield NotApplicable(reason="the workbook carries no check cells")
+
+
+def _named_checks(recalc: Recalc, sheet: Sheet) -> tuple[set[int], set[int]]:
+    """Return the rows and columns in which a text speaks of a check."""
+    named = [cell.ref for cell in sheet.cells.values() if _CHECK.search(text_at(recalc, cell.ref))]
+    return {ref.row for ref in named}, {ref.column for ref in named}
 
 
 def _says_good(cell: Cell) -> bool:

@@ -21,6 +21,7 @@ from xlcheck.roles import Roles
 from xlcheck.workbook import Book, Cell, Sheet
 
 MOST_FINDINGS = 20
+_ADDED_LITERAL = re.compile(r"[-+]\s*[\d.]+(?:E[-+]?\d+)?\s*$|^=?\s*[\d.]+\s*\+", re.IGNORECASE)
 _ACTUAL = re.compile(r"\d\s*A\b|\bactuals?\b|\baudited\b|\bhistorical\b|\breported\b|实际|历史|已审", re.IGNORECASE)
 
 
@@ -48,8 +49,10 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
         FAST Standard 4.01 and 4.02 (no constants in formulas).
     """
     start = _first_year(recalc, roles)
-    typed = [one for sheet in book.sheets for one in _typed_breaks(recalc, sheet, start)]
     chain = headline_chain(graph, roles)
+    sheets = {ref.sheet for ref in chain}
+    read = [sheet for sheet in book.sheets if sheet.name in sheets or not chain]
+    typed = [one for sheet in read for one in _typed_breaks(recalc, sheet, start)]
     for one in [one for one in typed if one.cells[0] in chain or not chain][:MOST_FINDINGS]:
         yield _typed_finding(book, recalc, one)
     plugged = dict(_plugs(recalc, start))
@@ -57,13 +60,12 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
         yield _plug_finding(book, ref, plug)
     rates = _rate_build(graph, roles)
     found = 0
-    for ref, node in trees(recalc).items():
-        if (
-            ref not in chain
-            or ref in rates
-            or ref in plugged
-            or _is_past(timeline_of(recalc, ref.sheet).year(ref), start)
-        ):
+    formulas = trees(recalc)
+    for ref in formulas:
+        if ref not in chain or ref in rates or ref in plugged:
+            continue
+        node = formulas[ref]
+        if _is_past(timeline_of(recalc, ref.sheet).year(ref), start):
             continue
         literals = [] if is_converted_input(node) else list(buried_literals(node))
         if literals:
@@ -151,7 +153,7 @@ def _typed_finding(book: Book, recalc: Recalc, one: Break) -> Finding:
 def _plugs(recalc: Recalc, start: int | None) -> Iterator[tuple[CellRef, float]]:
     """Yield cells that hold the formula of their neighbour plus an amount of their own: it closes a gap."""
     formulas = trees(recalc)
-    for ref, node in formulas.items():
+    for ref, node in formulas.matching(_ADDED_LITERAL):
         match node:
             case Binary(operator="+" | "-" as operator, left=left, right=Number(value=value)):
                 signed = value if operator == "+" else -value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from xlcheck.cells import CellError, RangeRef, as_number, is_number
@@ -15,6 +16,8 @@ from xlcheck.roles import Roles
 from xlcheck.workbook import Book
 
 MOST_FINDINGS = 20
+_GUARDS = re.compile(r"IFERROR|IFNA|ISERR|ISNA|ISREF", re.IGNORECASE)
+_LOOKUPS = re.compile(r"LOOKUP|MATCH", re.IGNORECASE)
 BROKEN = ("#REF!", "#NAME?")
 """Errors that no data can cause: the formula itself is broken."""
 _CATCHES = frozenset({"IFERROR", "IFNA"})
@@ -42,7 +45,7 @@ def no_masked_errors(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
         FAST Standard (no error suppression); ICAEW Financial Modelling Code.
     """
     chain = headline_chain(graph, roles)
-    found = [(ref, why) for ref, node in trees(recalc).items() if (why := _masked(recalc, node))]
+    found = [(ref, why) for ref, node in trees(recalc).matching(_GUARDS) if (why := _masked(recalc, node))]
     decisive = [(ref, why) for ref, why in found if ref in chain or not chain]
     for ref, why in decisive[:MOST_FINDINGS]:
         cell = book.get(ref)
@@ -99,7 +102,7 @@ def lookup_mode(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outco
     """
     chain = headline_chain(graph, roles)
     found = 0
-    for ref, node in trees(recalc).items():
+    for ref, node in trees(recalc).matching(_LOOKUPS):
         if chain and ref not in chain:
             continue
         for call in walk(node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from xlcheck.workbook import Book
 MOST_FINDINGS = 20
 LEAST = 3
 """Ranges of fewer cells are chosen, not filled."""
+_SUMMING = re.compile(r"\b(?:SUM|NPV|SUMPRODUCT|XNPV)\s*\(", re.IGNORECASE)
 _SUMS = frozenset({"SUM", "NPV", "SUMPRODUCT", "XNPV"})
 
 
@@ -58,7 +60,7 @@ def range_coverage(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Ou
         FAST Standard; Panko, spreadsheet error taxonomy (range errors).
     """
     chain = headline_chain(graph, roles)
-    sums = [one for ref, node in trees(recalc).items() for one in _sums(ref, node)]
+    sums = [one for ref, node in trees(recalc).matching(_SUMMING) for one in _sums(ref, node)]
     starts = {(one.area.sheet, one.area.first_row, one.area.first_column) for one in sums}
     found = 0
     for one in sums:

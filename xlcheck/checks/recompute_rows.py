@@ -42,8 +42,10 @@ def row_consistency(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> O
     Source:
         FAST Standard 3.03 (row consistency).
     """
-    found = [finding for sheet in book.sheets for finding in _findings(book, recalc, sheet)]
     chain = headline_chain(graph, roles)
+    sheets = {ref.sheet for ref in chain}
+    read = [sheet for sheet in book.sheets if sheet.name in sheets or not chain]
+    found = [finding for sheet in read for finding in _findings(book, recalc, sheet)]
     decisive = [finding for finding in found if finding.cell in chain or not chain]
     yield from decisive[:MOST_FINDINGS]
     if found and not decisive:

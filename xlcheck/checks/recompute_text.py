@@ -39,22 +39,19 @@ def formulas_parse(book: Book, recalc: Recalc) -> Outcomes:
     Source:
         ECMA-376 Part 1, 18.17 (formula grammar).
     """
-    for ref, node in trees(recalc).items():
-        cell = book.get(ref)
-        formula = cell.formula if cell else None
-        why = _defect(formula, node) if formula else None
-        if why:
+    for cell in book.formula_cells():
+        formula, ref = cell.formula or "", cell.ref
+        why = _defect(formula)
+        node = trees(recalc)[ref] if why else None
+        if isinstance(node, Name) and node.name.strip() == formula.removeprefix("=").strip():
             yield Finding(
                 message=f"{ref} holds text written as a formula: {why}", cell=ref, found=formula, expected="a formula"
             )
 
 
-def _defect(formula: str, node: Node) -> str | None:
-    """Return what makes a text no formula; None where it is one, or merely not understood."""
-    body = formula.removeprefix("=")
-    if not (isinstance(node, Name) and node.name.strip() == body.strip()):
-        return None
-    code = _QUOTED.sub("0", body)
+def _defect(formula: str) -> str | None:
+    """Return what makes a text no formula, where it does not parse either."""
+    code = _QUOTED.sub("0", formula.removeprefix("="))
     if code.count("(") != code.count(")"):
         return "its brackets are not balanced"
     if '"' in code:

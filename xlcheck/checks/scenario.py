@@ -96,8 +96,11 @@ def _pasted(
     book: Book, recalc: Recalc, outputs: Mapping[str, CellRef], running: str
 ) -> Iterator[tuple[CellRef, CellRef]]:
     """Yield typed headline values under a heading that names the running case, near the live value."""
+    values = [value for live in outputs.values() if (value := recalc.number(live))]
     for cell in book.cells():
         if cell.formula is not None or not is_number(cell.stored) or cell.ref in outputs.values():
+            continue
+        if not any(abs(float(cell.stored) / value - 1) <= NEAR for value in values):  # type: ignore[arg-type]
             continue
         left = row_label(recalc, cell.ref).split(" | ")[-1]
         live = outputs.get(value_role(left) or "") if left else None
@@ -349,7 +352,8 @@ def _fixed_on_one_case(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Ite
         if len(lines) < 2:
             continue
         for row in range(min(lines) - 2, max(lines) + 3):
-            cells = [ref for ref, node in formulas.items() if ref.sheet == sheet and ref.row == row and is_link(node)]
+            held_there = [ref for ref in formulas if ref.sheet == sheet and ref.row == row]
+            cells = [ref for ref in held_there if is_link(formulas[ref])]
             fixed = sorted(ref for ref in cells if _to_a_case(recalc, ref, steps))
             if row not in lines and len(fixed) >= 2:
                 held = book.get(fixed[0])
