@@ -23,6 +23,8 @@ _SIDE = re.compile(
     r"template|情景|敏感|可比|相对|摘要|シナリオ|感応"
 )
 _SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
+_TERMINAL = {"terminal_value", "pv_terminal_value"}
+_DISCOUNTING = ("wacc", "terminal_growth", "terminal_value", "pv_terminal_value", "sum_pv_fcff")
 _MAIN_ROLES = ("equity_value", "enterprise_value", "sum_pv_fcff", "pv_terminal_value", "terminal_value", "shares")
 
 
@@ -52,8 +54,20 @@ def find_valuations(
                 found[root] = standing
     if not any(standing.chain.sums is not None for standing in found.values()):
         found.update(_unlabelled(shapes, found))
+    if not any(_discounts(standing.chain) for standing in found.values()) and not _speaks_of_dcf(candidates):
+        return []
     ordered = sorted(found.values(), key=lambda one: -one.score)
     return _without_parts(ordered)
+
+
+def _discounts(chain: Chain) -> bool:
+    return chain.sums is not None or "pv_terminal_value" in chain.picks
+
+
+def _speaks_of_dcf(candidates: Mapping[str, tuple[Candidate, ...]]) -> bool:
+    """Say whether labels name the parts of a DCF: without formulas, an EV alone may stand in an LBO or a comps table."""
+    named = [role for role in _DISCOUNTING if any(one.score >= 0.85 for one in candidates.get(role, ()))]
+    return len(named) >= 3
 
 
 def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellRef, Standing]:
@@ -73,7 +87,7 @@ def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellR
     for top in tops[:MOST]:
         role = {"ev": "enterprise_value", "equity": "equity_value", "per_share": "value_per_share"}[kinds[top]]
         chain = Walk(shapes, Chain(top)).from_top(role, named=False)
-        if chain.sums is not None and chain.rates:
+        if chain.sums is not None and chain.rates and _TERMINAL & set(chain.picks):
             standings[top] = Standing(chain, role, 1.0 + 0.4 * len(chain.picks), live=True)
     return standings
 
@@ -114,7 +128,7 @@ def _standing(
         return None
     chain = Walk(shapes, Chain(top)).from_top(role)
     whole = sum(1 for one in _MAIN_ROLES if one in chain.picks)
-    operating = chain.sums is not None or "pv_terminal_value" in chain.picks
+    operating = _discounts(chain)
     score = label + (2.0 if built else 0.0) + 0.4 * whole + (1.0 if operating else 0.0)
     score += {"value_per_share": 1.5, "equity_value": 0.6, "enterprise_value": 0.0}[role]
     score -= 0.0 if live else 2.5

@@ -150,7 +150,7 @@ class Shapes:
         if node.function in ("SUM",):
             return self._sum(terms(node), home)
         if node.function == "POWER":
-            return self._product(node, home)
+            return self._product(node, home) if power_of(node) is not None else None
         if node.function in ("AVERAGE", "CHOOSE", "IF", "MEDIAN", "SWITCH", "INDEX"):
             return self._choice(node.function, arguments)
         return None
@@ -325,7 +325,9 @@ class Shapes:
         kinds: list[tuple[Shape, Node]] = []
         other = 0
         for _, part in parts:
-            options: list[Node] = [Ref(cell) for cell in self.cells([part])] or [part]
+            options: list[Node] = [Ref(cell) for cell in self.cells([part])]
+            if not options and not isinstance(part, Range | Union):
+                options = [part]
             for option in options:
                 shape = self.of(option)
                 if shape is not None and shape.kind not in ("factor", "divisor"):
