@@ -7,7 +7,7 @@ one unit. Sources: Damodaran, *Investment Valuation*; Koller et al., *Valuation*
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -155,3 +155,40 @@ def debt_share(debt_to_equity: float) -> float:
 def treasury_stock(basic: float, instruments: float, strike: float, price: float) -> float:
     """Return the diluted count basic + N·max(0, 1 - K/P) (treasury stock method)."""
     return basic + instruments * max(0.0, 1 - strike / price)
+
+
+def roots(function: Callable[[float], float | None], low: float, high: float, steps: int = 24) -> list[float]:
+    """Return where a function crosses zero between two bounds, by scanning for sign changes and then bisecting.
+
+    Values that the function cannot give (None) part the range; crossings through a pole are left out. Each root is
+    exact to 1e-10 of the range.
+    """
+    grid = [low + (high - low) * index / steps for index in range(steps + 1)]
+    values = [function(point) for point in grid]
+    found: list[float] = []
+    for (left, start), (right, end) in pairwise(zip(grid, values, strict=True)):
+        if start == 0:
+            found.append(left)
+        elif start is not None and end is not None and start * end < 0:
+            root = _bisect(function, left, right, start, 1e-10 * (high - low))
+            if root is not None:
+                found.append(root)
+    if values[-1] == 0:
+        found.append(high)
+    return found
+
+
+def _bisect(
+    function: Callable[[float], float | None], left: float, right: float, start: float, width: float
+) -> float | None:
+    first = abs(start)
+    while right - left > width:
+        middle = (left + right) / 2
+        value = function(middle)
+        if value is None:
+            return None
+        if value == 0:
+            return middle
+        left, right, start = (middle, right, value) if value * start > 0 else (left, middle, start)
+    value = function((left + right) / 2)
+    return (left + right) / 2 if value is not None and abs(value) <= first else None

@@ -15,6 +15,7 @@ import xlcheck.checks.flow_lines
 import xlcheck.checks.flow_working_capital
 import xlcheck.checks.independent
 import xlcheck.checks.metric
+import xlcheck.checks.metric_stated
 import xlcheck.checks.recompute
 import xlcheck.checks.recompute_checks
 import xlcheck.checks.recompute_hardcodes
@@ -25,6 +26,7 @@ import xlcheck.checks.recompute_rows
 import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
 import xlcheck.checks.response
+import xlcheck.checks.reverse
 import xlcheck.checks.scenario
 import xlcheck.checks.sensitivity
 import xlcheck.checks.sensitivity_shape
