@@ -400,7 +400,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the public corpus is not here")
 def test_every_public_workbook_is_read_or_refused_in_one_sentence() -> None:
     files = [file for folder in ("corpus", "cases", "submissions") for file in (SHARED / folder / "files").rglob("*")]
-    for file in (file for file in files if file.is_file() and file.suffix.startswith(".xls")):
+    for file in (file for file in files if file.suffix.startswith(".xls") and file.stat().st_size < 200_000):
         try:
             assert load(file).sheets
         except SubmissionError as error:

@@ -64,7 +64,7 @@ def test_a_million_merged_ranges(tmp_path: Path) -> None:
 
 
 def test_more_styles_than_excel_has(tmp_path: Path) -> None:
-    assert "xl/styles.xml has more elements" in refused(tmp_path, styled(f"<cellXfs>{'<xf/>' * 650_000}</cellXfs>"))
+    assert "xl/styles.xml has more elements" in refused(tmp_path, styled(f"<cellXfs>{'<xf/>' * 420_000}</cellXfs>"))
 
 
 def test_deep_nesting_in_every_kind_of_part(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from xml.parsers import expat
 from xlcheck.errors import SubmissionError
 
 _SEPARATOR = "}"
-MAX_NODES = 600_000
+MAX_NODES = 400_000
 """Elements that a part read as a tree may have."""
 MAX_DEPTH = 200
 """Nesting of elements; Office stays below 30."""
@@ -115,7 +115,7 @@ def tree(data: bytes, where: str, max_nodes: int = MAX_NODES) -> Element:
         count += 1
         if count > max_nodes or len(stack) > MAX_DEPTH:
             raise SubmissionError(f"{where} has more elements, or nests them deeper, than any workbook needs")
-        plain = {local(key): value for key, value in attributes.items()}
+        plain = {local(key): value for key, value in attributes.items()} if attributes else {}
         element = Element(local(name), plain)
         stack[-1].children.append(element)
         stack.append(element)
