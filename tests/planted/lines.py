@@ -226,7 +226,7 @@ def _balance_sheet() -> list[Line]:
         Line(
             "total_assets",
             sheet,
-            "Total net assets",
+            "Total assets",
             [["", "={bs_cash}+{bs_nwc}+{bs_fixed}"], "={bs_cash}+{bs_nwc}+{bs_fixed}"],
         ),
         Line("bs_debt", sheet, "Debt", [["", "={gross_debt}"], "={gross_debt}"]),
