@@ -102,7 +102,7 @@ OPEN_WITH_GIVEN_ROLES = {
     "present_value_function_one_period_late": "the factor is named, not the sum",
     "options_out_of_the_money_reduce_the_count": "a missing floor of the treasury stock method is not seen",
     "debt_typed_into_the_bridge": "a bound debt that feeds no equity value is taken as absent",
-    "debt_of_the_balance_sheet_forgotten": "debt that reaches the value through the weights of the WACC counts as bridged",
+    "debt_of_the_balance_sheet_forgotten": "debt that reaches the value through the WACC weights counts as bridged",
     "switch_moves_nothing": "a switch that nothing reads is not taken for one",
     "grid_prices_growth_above_the_rate": "a grid whose growth passes the rate is not taken for one",
     "balance_sheet_cash_ignores_the_flow": "this balance sheet is not found",
