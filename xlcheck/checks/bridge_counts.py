@@ -59,14 +59,14 @@ def completeness(
     acting = {item.role for item in claims.items(roles, recalc, graph)}
     flows = valuation.flows_of(roles)
     operating = memory.above(graph, flows.cells) if flows is not None else frozenset()
-    behind = memory.above(graph, [equity])
+    held = claims.held_operations(roles, recalc)
     net = net_debt is not None and bool(net_debt.value)
     for role in ("debt", "cash", *sorted(wanted)):
         located = roles.get(role)
         if role in acting or located is None or located.cell is None or not located.value or net:
             continue
-        parts = {source.cell for source in sources(located.cell, recalc, graph)}
-        if parts and parts <= behind:
+        parts = [source.cell for source in sources(located.cell, recalc, graph)]
+        if parts and all(claims.acting_cell(part, equity, held, recalc, graph) is not None for part in parts):
             continue
         needed = role in wanted or role == "debt" or "debt" in acting
         if needed and abs(located.value) > abs(total) * 1e-3 and located.cell not in operating:
@@ -203,6 +203,7 @@ def diluted_shares(
     values = [held.value for held in known if held.value is not None]
     for one in found if known else ():
         price = recalc.number(one.price)
+        yield from _unguarded(one, price, recalc)
         if graph.pure_link(one.price) in right or any(price == value for value in values) or price is None:
             continue
         yield from _mispriced(one, price, current_price, recalc)
@@ -258,6 +259,24 @@ def _mispriced(one: Dilution, price: float, current: Located | None, recalc: Rec
     at_price = dcf.treasury_stock(0.0, 1.0, strike, price)
     expected = None if not at_price or diluted is None else diluted / at_price * max(0.0, 1 - strike / current.value)
     yield Finding(message=message, cell=where, found=diluted, expected=expected, unit="count")
+
+
+def _unguarded(one: Dilution, price: float | None, recalc: Recalc) -> Iterator[Finding]:
+    """Find options out of the money that reduce the count because no MAX or IF stands around them."""
+    strike, held, shown = recalc.number(one.strike), recalc.book.get(one.cell), recalc.number(one.cell)
+    if strike is None or not price or strike <= price or held is None or shown is None:
+        return
+    if re.search(r"MAX\(|IF\(", held.formula or "", re.I):
+        return
+    slope = live.derivative(recalc, one.cell, one.strike)
+    if slope is None or slope >= 0:
+        return
+    number = -slope * price
+    message = (
+        f"{one.cell} lets options at {strike:g} reduce the count while the price is {price:g}: they are not exercised"
+    )
+    expected = shown - number * (1 - strike / price)
+    yield Finding(message=message, cell=one.cell, found=shown, expected=expected, unit="count")
 
 
 def _converted_twice(shares: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:

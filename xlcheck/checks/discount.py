@@ -299,7 +299,9 @@ def timing(
         yield Unverifiable(reason="fewer than two discount exponents could be read from the live model")
         return
     row = roles.series.get("discount_factor")
-    where = row.cells[0] if row is not None else _sum_cell(roles, weighed)
+    own = row.values[0] if row is not None else None
+    same = own is not None and weighed.flows[0] is not None and valuation.close(own, weighed.flows[0], 1e-4)
+    where = row.cells[0] if row is not None and same else _sum_cell(roles, weighed)
     if known[0] < -0.012 and known[1] < 1:
         message = f"the first flow is compounded by {-known[0]:.4g} years: it lies before the valuation date"
         yield _finding(message, fcff.cells[0], known[0], "above 0")

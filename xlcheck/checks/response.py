@@ -178,7 +178,12 @@ def debt_up_equity_down(debt: Located, equity_value: Located, roles: Roles, reca
         return
     acting = claims.acting_cell(debt.cell, equity, claims.held_operations(roles, recalc), recalc, graph)
     if acting is None:
-        yield NotApplicable(reason="the bound debt feeds no equity value")
+        node = claims.formula_node(equity, recalc)
+        if any(literal.value == abs(debt.value) for literal in (literals(node) if node is not None else ())):
+            message = f"{equity} deducts a typed {abs(debt.value):g} instead of the debt in {debt.cell}"
+            yield Finding(message=message, cell=equity, found=0.0, expected=-1.0, unit="money per money")
+        else:
+            yield NotApplicable(reason="the bound debt feeds no equity value")
         return
     cell, slope = acting
     item = next((one for one in claims.items(roles, recalc, graph) if one.role == "debt"), None)

@@ -10,10 +10,10 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.sheet import row_label
-from xlcheck.formula import Binary, Node, Ref, factors, terms
+from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Located, Roles
+from xlcheck.roles import Located, LocatedSeries, Roles
 
 _WACC = re.compile(r"^\W*(wacc|weighted[- ]average cost of capital|加权平均资本成本|加權平均資本成本)\W*$", re.I)
 NEAR = 1e-6
@@ -258,7 +258,9 @@ def in_range(wacc: Located, params: Params) -> Outcomes:
 
 
 @check("wacc.is-the-rate-used")
-def is_the_rate_used(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
+def is_the_rate_used(
+    wacc: Located, discount_factor: LocatedSeries | None, roles: Roles, recalc: Recalc, graph: Graph
+) -> Outcomes:
     """The discount factors and the value move with the bound rate.
 
     What it holds:
@@ -281,6 +283,10 @@ def is_the_rate_used(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph) 
     if flows is None or output is None or wacc.cell is None or wacc.amount is None:
         yield NotApplicable(reason="no output that depends on the cash flows is bound")
         return
+    typed = list(_typed_factors(wacc, discount_factor, recalc, graph))
+    if typed:
+        yield from typed
+        return
     base, tried = recalc.number(output), False
     for cell in dict.fromkeys((graph.pure_link(wacc.cell), wacc.cell)):
         value = recalc.number(cell)
@@ -298,6 +304,23 @@ def is_the_rate_used(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph) 
         return
     message = f"{output} does not move when the WACC {wacc.cell} ({wacc.amount:.2%}) is moved"
     yield rate_finding(message, wacc, None)
+
+
+def _typed_factors(wacc: Located, row: LocatedSeries | None, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Find discount factors that hold another rate than the WACC as a typed number."""
+    if row is None or wacc.cell is None or wacc.amount is None:
+        return
+    source = graph.pure_link(wacc.cell)
+    for cell in row.cells:
+        if memory.above(graph, [cell]) & {source, wacc.cell}:
+            continue
+        node = claims.formula_node(cell, recalc)
+        typed = [one.value for one in (literals(node) if node is not None else ()) if 0 < one.value % 1 < 0.6]
+        rates = [value % 1 for value in typed if value < 2 and abs(value % 1 - 0.5) > 1e-9]
+        if len(rates) == 1 and abs(rates[0] - wacc.amount) > 1e-4:
+            message = f"{cell} discounts at a typed {rates[0]:.2%}, not at the WACC {wacc.cell} of {wacc.amount:.2%}"
+            yield Finding(message=message, cell=cell, found=rates[0], expected=wacc.amount, unit="rate")
+            return
 
 
 def _typed_copy(wacc: Located, output: CellRef, recalc: Recalc, graph: Graph) -> CellRef | None:

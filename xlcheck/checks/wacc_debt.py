@@ -267,7 +267,8 @@ def tax_consistent(
         return
     shield, rate = 1 - after / before, abs(paid) / abs(income)
     if abs(shield - rate) > 0.005:
-        where = tax_rate.cell if tax_rate is not None else after_tax_cost_of_debt.cell
+        used = tax_rate is not None and tax_rate.amount is not None and abs(tax_rate.amount - shield) <= 0.005
+        where = tax_rate.cell if tax_rate is not None and used else after_tax_cost_of_debt.cell
         message = f"the WACC shields debt at {shield:.2%}, the last forecast year is taxed at {rate:.2%}"
         yield Finding(message=message, cell=where, found=shield, expected=rate, unit="rate")
 

@@ -162,6 +162,10 @@ def relevered_beta(
         yield from _unread(unlevered_beta, cost_of_equity, source, graph)
         return
     beta = beta.model_copy(update={"cell": source})
+    unread = list(_unread(unlevered_beta, cost_of_equity, source, graph))
+    if any(isinstance(one, Finding) for one in unread):
+        yield from unread
+        return
     near = Tolerance(relative=NEAR, absolute=typed_digits(beta, recalc) + 1e-9)
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     ratios = list(_ratios(debt_to_equity, weight_debt, beta, recalc, graph))
