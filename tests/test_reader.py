@@ -241,6 +241,15 @@ def test_hidden_rows_columns_and_merges_are_kept(tmp_path: Path) -> None:
     assert (sheet.max_row, sheet.max_column) == (2, 1)
 
 
+def test_rows_and_columns_of_a_control_are_no_rows_of_the_sheet(tmp_path: Path) -> None:
+    book = read(
+        tmp_path,
+        '<row r="1048576"><c r="A1048576"><v>1</v></c></row>',
+        sheet_after='<controls><anchor><from><col>1</col><row hidden="1">3</row></from></anchor></controls>',
+    )
+    assert (len(list(book.cells())), book.sheets[0].hidden_rows) == (1, frozenset())
+
+
 def test_names_are_scoped_and_settings_are_read(tmp_path: Path) -> None:
     parts = parts_of() | {
         "xl/workbook.xml": workbook_xml(

@@ -64,8 +64,8 @@ class _Reader:
 
     __slots__ = (
         "_attributes", "_before", "_capture", "_column", "_context", "_depth", "_formula", "_formula_attributes",
-        "_in_cell", "_inline", "_orphans", "_phonetic", "_pieces", "_row", "_row_text", "_shared", "_tags", "_value",
-        "content",
+        "_in_cell", "_in_data", "_inline", "_orphans", "_phonetic", "_pieces", "_row", "_row_text", "_shared", "_tags",
+        "_value", "content",
     )  # fmt: skip
 
     def __init__(self, context: SheetContext) -> None:
@@ -76,7 +76,7 @@ class _Reader:
         self._row_text = ""
         self._before: str | None = None
         self._depth = 0
-        self._in_cell = False
+        self._in_cell = self._in_data = False
         self._attributes: dict[str, str] = {}
         self._capture = False
         self._phonetic = 0
@@ -104,8 +104,10 @@ class _Reader:
             self._in_cell = True
             self._attributes = attributes
             self._value = self._inline = self._formula = self._formula_attributes = None
-        elif tag == "row":
+        elif tag == "row" and self._in_data:  # anchors of controls have <row> and <col> too
             self._start_row(attributes)
+        elif tag == "sheetData":
+            self._in_data = True
         elif tag == "col":
             self._hide_columns(attributes)
         elif tag == "mergeCell":
@@ -117,9 +119,10 @@ class _Reader:
 
     def end(self, name: str) -> None:
         self._depth -= 1
-        if not self._in_cell:
-            return
         tag = self._tags.get(name) or self._tag(name)
+        if not self._in_cell:
+            self._in_data = self._in_data and tag != "sheetData"
+            return
         if tag in _CAPTURED:
             self._capture = False
             text = "".join(self._pieces)
