@@ -10,7 +10,8 @@ from typing import NamedTuple
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
 from xlcheck.checks.flow_terms import items_of, kind_of_label, line_label
-from xlcheck.checks.lines import Line, lines_of
+from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
+from xlcheck.checks.shapes import Slot
 from xlcheck.checks.sheet import timeline_of
 from xlcheck.formula import Binary, Call, Node, Ref, Unary, walk
 from xlcheck.graph import Graph
@@ -74,8 +75,37 @@ def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
                 wrong = _shifted_together(recalc, shifts) if not chain or set(line.cells) & chain else []
                 if wrong:
                     yield _finding(book, wrong)
+        for one in lone_breaks(recalc, sheet, across=True):
+            if _is_shifted(one) and (not chain or one.cells[0] in chain):
+                dated = True
+                yield _single_finding(book, one)
     if not dated:
         yield NotApplicable(reason="no dated line reads another dated line")
+
+
+def _is_shifted(one: Break) -> bool:
+    """Say whether a single cell fills the formula of its line with a reference of the period before or after."""
+    form = one.line.forms[one.start]
+    if one.stop - one.start != 1 or form is None or form.text != one.pattern.text:
+        return False
+    changed = [(a, b) for a, b in zip(form.slots, one.pattern.slots, strict=True) if a != b]
+    return bool(changed) and all(_is_a_period_off(a, b) for a, b in changed)
+
+
+def _is_a_period_off(one: Slot, other: Slot) -> bool:
+    if one.place != other.place or one.place == "#" or len(one.numbers) != 2:
+        return False
+    return one.numbers[0] == other.numbers[0] and abs(one.numbers[1] - other.numbers[1]) == 1
+
+
+def _single_finding(book: Book, one: Break) -> Finding:
+    held, model = book.get(one.cells[0]), book.get(one.model)
+    return Finding(
+        message=f"{one.cells[0]} reads the period beside its own, unlike its line ({one.model})",
+        cell=one.cells[0],
+        found=held.formula if held else None,
+        expected=f"the formula of {one.model}, filled: {model.formula if model else ''}",
+    )
 
 
 def _flow_lines(recalc: Recalc, roles: Roles) -> set[CellRef]:

@@ -16,6 +16,7 @@ from xlcheck.checks.flow_terms import (
     line_label,
     linked,
 )
+from xlcheck.checks.flow_working_capital import added_increase
 from xlcheck.checks.sheet import row_label, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Range, Ref, terms
@@ -115,13 +116,13 @@ def _ties(recalc: Recalc, ebitda: CellRef, depreciation: CellRef, ebit: CellRef)
     return DEFAULT_TOLERANCE.allows(three, one - abs(two), one)
 
 
-@check("flow.sign-convention", consequence_of=("flow.fcff-identity",))
+@check("flow.sign-convention", consequence_of=("flow.fcff-identity", "flow.nwc-sign"))
 def sign_convention(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcomes:
     """Each line of the flow keeps one sign convention over the forecast.
 
     What it holds:
         Capital expenditure, taxes and depreciation are entered with the same sign in every forecast year (taxes on a
-        loss apart).
+        loss apart), and an increase in working capital takes cash.
     Why it matters:
         One year entered the other way moves the flow by twice the amount.
     Accepted conventions:
@@ -136,7 +137,10 @@ def sign_convention(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcom
         FAST Standard (sign convention stated and kept).
     """
     lines = _lines(recalc, roles, fcff)
-    if not lines:
+    added = added_increase(recalc, roles, fcff)
+    if added is not None:
+        yield added
+    if not lines and added is None:
         yield NotApplicable(reason="the flow has no capital expenditure, tax or depreciation term")
         return
     for kind, cells in lines.items():
@@ -224,7 +228,9 @@ def _conflict(own: str, named: str) -> bool:
     """Say whether two kinds exclude each other (a level behind a change is judged elsewhere)."""
     if own == named or {own, named} <= {"change_in_nwc", "nwc"} or {own, named} <= {"ebit", "ebitda", "nopat"}:
         return False
-    return named in ("balance", "total_assets") or (own in OUTFLOWS and named in (*OUTFLOWS, "revenue"))
+    if named in ("balance", "total_assets"):
+        return True
+    return own in OUTFLOWS and named in (*OUTFLOWS, "revenue", "nwc", "change_in_nwc")
 
 
 @check("flow.no-financing-flows")
@@ -257,7 +263,8 @@ def no_financing_flows(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Out
     for item in items:
         inside = _financing(recalc, roles, item, from_equity=from_equity)
         if inside is not None:
-            cell = item.cell or fcff.cells[0]
+            own = item.cell is not None and inside in (item.cell, linked(recalc, item.cell))
+            cell = linked(recalc, fcff.cells[0]) if own or item.cell is None else item.cell
             yield Finding(
                 message=f"{cell} brings {_first(line_label(recalc, inside))!r} ({inside}) into the flow to the firm",
                 cell=cell,

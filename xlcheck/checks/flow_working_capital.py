@@ -184,23 +184,32 @@ def nwc_sign(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcomes:
     Source:
         Damodaran, Investment Valuation, ch. 10.
     """
-    known = False
-    for flow in (fcff.cells[-1], fcff.cells[0]):
-        for item in working_capital_items(recalc, roles, flow):
-            assert item.cell is not None
-            target = linked(recalc, item.cell)
-            node = trees(recalc).get(target)
-            effects = {found.sign * item.sign for found in differences(node)} if node is not None else set()
-            known = known or bool(effects)
-            if effects == {1}:
-                yield _sign_finding(recalc, roles, fcff, item)
-                return
-    if not known:
+    added = added_increase(recalc, roles, fcff)
+    if added is not None:
+        yield added
+    elif not any(effects for _, effects in _effects(recalc, roles, fcff)):
         items = working_capital_items(recalc, roles, fcff.cells[0])
         why = "the working capital term is no difference of two periods" if items else "the flow has none"
         yield NotApplicable(reason=why)
     else:
         yield Fits(convention="an increase in working capital lowers the flow")
+
+
+def added_increase(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Finding | None:
+    """Return the finding that growth of working capital raises the flow, or None."""
+    wrong = next((item for item, effects in _effects(recalc, roles, fcff) if effects == {1}), None)
+    return None if wrong is None else _sign_finding(recalc, roles, fcff, wrong)
+
+
+def _effects(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> list[tuple[Item, set[int]]]:
+    """Return the working capital terms of the last and first flow with what growth of the balance does to the flow."""
+    found = []
+    for flow in (fcff.cells[-1], fcff.cells[0]):
+        for item in working_capital_items(recalc, roles, flow):
+            assert item.cell is not None
+            node = trees(recalc).get(linked(recalc, item.cell))
+            found.append((item, {one.sign * item.sign for one in differences(node)} if node is not None else set()))
+    return found
 
 
 def _sign_finding(recalc: Recalc, roles: Roles, fcff: LocatedSeries, item: Item) -> Finding:

@@ -209,7 +209,7 @@ def _is_spaced(values: Sequence[float]) -> bool:
     sizes = sorted(abs(step) for step in steps)
     usual = sizes[len(sizes) // 2]
     even = sum(abs(size - usual) <= 0.05 * usual for size in sizes)
-    return against <= (1 if len(values) > 3 else 0) and sizes[-1] <= 3 * usual and even * 2 >= len(sizes)
+    return against <= (1 if len(values) > 3 else 0) and even * 2 >= len(sizes)
 
 
 def _of_rectangle(
@@ -250,6 +250,9 @@ def _bind(graph: Graph, roles: Roles, axis: Axis) -> Axis:
 
 def _role_of(recalc: Recalc, roles: Roles, values: Sequence[float], notes: str) -> str | None:
     """Return the role that an axis varies: the one whose own value it surrounds, or the one its heading names."""
+    exact = [name for name in AXIS_ROLES if _meets(roles.scalars.get(name), values)]
+    if exact:
+        return exact[0]
     around = [name for name in AXIS_ROLES if _surrounds(roles.scalars.get(name), values)]
     named = [name for name in AXIS_ROLES if name in _WORDS and name in roles.scalars and _WORDS[name].search(notes)]
     both = [name for name in around if name in named]
@@ -258,6 +261,11 @@ def _role_of(recalc: Recalc, roles: Roles, values: Sequence[float], notes: str) 
     if len(named) == 1 and not around:
         return named[0]
     return around[0] if around and (len(around) == 1 or "wacc" in around) else None
+
+
+def _meets(located: Located | None, values: Sequence[float]) -> bool:
+    held = located.value if located is not None else None
+    return held is not None and held != 0 and any(abs(value - held) <= 1e-9 * abs(held) for value in values)
 
 
 def _surrounds(located: Located | None, values: Sequence[float]) -> bool:

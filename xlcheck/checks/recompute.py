@@ -19,7 +19,7 @@ MOST_FINDINGS = 20
 """A reader repairs the first cells of a chain; a longer list hides them."""
 
 
-@check("recompute.cached-values-match")
+@check("recompute.cached-values-match", consequence_of=("recompute.circularity",))
 def cached_values_match(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     """Every stored value is what its own formula gives.
 
@@ -51,7 +51,11 @@ def cached_values_match(book: Book, recalc: Recalc, graph: Graph, roles: Roles) 
     if book.calc.full_calc_on_load and all(verdict.stored == 0 for verdict in stored):
         yield Fits(convention="a stored zero in every formula cell and recalculation on opening: a writer's habit")
         return
-    stale = {ref: verdict for ref, verdict in recalc.verdicts.items() if verdict.status == "stale"}
+    stale = {
+        ref: verdict
+        for ref, verdict in recalc.verdicts.items()
+        if verdict.status == "stale" and not _is_circular(recalc, ref)
+    }
     chain = headline_chain(graph, roles)
     decisive = {ref: verdict for ref, verdict in stale.items() if ref in chain or not chain}
     for ref, verdict in list(decisive.items())[:MOST_FINDINGS]:
@@ -61,6 +65,12 @@ def cached_values_match(book: Book, recalc: Recalc, graph: Graph, roles: Roles) 
     if stale:
         yield Fits(convention=f"stale only where no headline output depends on it: {_some(stale)}")
     yield from _open_headline(recalc, roles)
+
+
+def _is_circular(recalc: Recalc, ref: CellRef) -> bool:
+    """Say whether a cell stands in a loop: Excel stores 0 there, and another check names it."""
+    value = recalc.value(ref)
+    return isinstance(value, Unsolved) and value.kind in ("cycle", "indeterminate_loop")
 
 
 def _stale_finding(ref: CellRef, verdict: CellVerdict) -> Finding:
@@ -325,6 +335,14 @@ def no_blank_outputs(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
         FAST Standard (no unfinished calculations in a delivered model).
     """
     bound = output_cells(roles)
+    for role, cell in bound.items():
+        if recalc.value(cell) in (None, ""):
+            yield Finding(
+                message=f"{cell} is the {role.replace('_', ' ')} and is empty",
+                cell=cell,
+                found=None,
+                expected="the result of a formula",
+            )
     labelled = list(_output_labels(book, recalc))
     blank = [(role, label, gap) for role, label, gap in labelled if gap is not None and role not in bound]
     valued = {role for role, _, gap in labelled if gap is None}

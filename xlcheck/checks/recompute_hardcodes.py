@@ -161,7 +161,7 @@ def _plugs(recalc: Recalc, start: int | None) -> Iterator[tuple[CellRef, float]]
                 pass
             case _:
                 continue
-        if not is_plug(signed) or _is_past(timeline_of(recalc, ref.sheet).year(ref), start):
+        if not is_plug(signed) or is_link(left) or _is_past(timeline_of(recalc, ref.sheet).year(ref), start):
             continue
         steps = ((ref.offset(0, 1), 1), (ref.offset(0, -1), -1)) if ref.column > 1 else ((ref.offset(0, 1), 1),)
         if any(other in formulas and is_filled(left, formulas[other], step) for other, step in steps):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, Outcomes, check
-from xlcheck.checks.headline import headline_chain
+from xlcheck.checks.headline import headline_chain, output_cells
 from xlcheck.engines import Unsolved, UnsolvedKind
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -42,7 +42,8 @@ def circularity(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outco
     loops = [loop for loop in _loops(recalc, graph, "cycle") if not chain or any(ref in chain for ref in loop)]
     if book.calc.iterate:
         loops = [loop for loop in loops if _known_not_to_settle(recalc, loop[0])]
-    for loop in loops[:MOST_FINDINGS]:
+    for found in loops[:MOST_FINDINGS]:
+        loop = _entry_first(graph, roles, found)
         first = loop[0]
         why = "does not settle" if book.calc.iterate else "depends on itself, and iterative calculation is off"
         yield Finding(
@@ -51,12 +52,19 @@ def circularity(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outco
             found="circular reference",
             expected="a formula that does not read its own result",
         )
-        for other in loop[1:3]:
+        for other in loop[1:8]:
             yield Finding(
                 message=f"{other} is part of the loop of {first}", cell=other, found="circular reference", expected=None
             )
     if not loops and book.calc.iterate:
         yield Fits(convention="iterative calculation is on, and every loop settles")
+
+
+def _entry_first(graph: Graph, roles: Roles, loop: list[CellRef]) -> list[CellRef]:
+    """Put first the cells of a loop that read a headline output: there the result comes back in as an input."""
+    outputs = set(output_cells(roles).values())
+    back = [ref for ref in loop if ref not in outputs and outputs & set(graph.precedents(ref))]
+    return [*back, *(ref for ref in loop if ref not in back)]
 
 
 def _known_not_to_settle(recalc: Recalc, ref: CellRef) -> bool:

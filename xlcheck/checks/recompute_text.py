@@ -145,6 +145,29 @@ def no_text_numbers(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> O
                     found=str(cell.stored),
                     expected=value,
                 )
+                for total in _sums_over(recalc, graph, cell.ref):
+                    yield Finding(
+                        message=f"{total} sums over the text of {cell.ref} and leaves it out",
+                        cell=total,
+                        found=recalc.number(total),
+                        expected=f"{value:g} counted",
+                    )
+
+
+def _sums_over(recalc: Recalc, graph: Graph, ref: CellRef) -> list[CellRef]:
+    """Return the formulas that sum a range through a cell, or through a plain link to it."""
+    formulas = trees(recalc)
+    links = [other for other in graph.dependents(ref) if isinstance(formulas.get(other), Ref)]
+    return [
+        total
+        for cell in (ref, *links)
+        for total in graph.dependents(cell)
+        if any(_skips(one, cell) for one in walk(formulas[total]))
+    ][:3]
+
+
+def _skips(node: Node, ref: CellRef) -> bool:
+    return isinstance(node, Call) and node.function == "SUM" and any(_holds(one, ref) for one in node.arguments)
 
 
 _NUMBER = re.compile(r"\(?[-+−]?\s*[$€£¥]?\s*\d[\d,. ]*\s*[%x×倍]?\)?")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from xlcheck.cells import CellRef, is_number
+from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
 from xlcheck.checks.cases import (
     CaseLine,
@@ -32,6 +32,11 @@ from xlcheck.workbook import Book
 
 NO_TABLE = "the workbook has no table of scenarios"
 _WEIGHTED = re.compile(r"weighted|expected value|加权|期望|erwartungswert|gewichtet|加重", re.IGNORECASE)
+_SWITCH = re.compile(
+    r"(?:scenario|case)s?[\s-]*(?:switch|selector|selected|toggle)|(?:switch|selector|active|selected)\W+(?:scenario|case)"
+    r"|情景(?:开关|选择)|シナリオ(?:切替|選択)|szenario(?:auswahl|schalter)",
+    re.IGNORECASE,
+)
 NEAR = 0.2
 """A snapshot further from the live value than this is of another quantity."""
 
@@ -186,10 +191,16 @@ def probabilities_sum_to_one(recalc: Recalc) -> Outcomes:
             )
             if abs(total - whole) > slack:
                 yield Finding(
-                    message=f"the probabilities sum to {total:g}", cell=line.whole[0], found=total, expected=whole
+                    message=f"the probabilities sum to {total:g}", cell=_span(line.whole), found=total, expected=whole
                 )
     if not known:
         yield NotApplicable(reason="the workbook states no probabilities of scenarios")
+
+
+def _span(cells: Sequence[CellRef]) -> RangeRef:
+    """Return the rectangle around the cells of a line."""
+    rows, columns = [ref.row for ref in cells], [ref.column for ref in cells]
+    return RangeRef(cells[0].sheet, min(rows), min(columns), max(rows), max(columns))
 
 
 @check("scenario.weighted-value", consequence_of=("scenario.probabilities-sum-to-one",))
@@ -290,6 +301,15 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
         FAST Standard (scenario selectors); ICAEW Financial Modelling Code.
     """
     found = [choice for choice in choices(recalc) if any(isinstance(option, Ref) for option in choice.options)]
+    dead = None if found else _dead_switch(book, recalc, graph, roles)
+    if dead is not None:
+        yield Finding(
+            message=f"{dead} is labelled as the scenario switch and no formula reads it",
+            cell=dead,
+            found="no effect",
+            expected="another value per case",
+        )
+        return
     if not found:
         yield NotApplicable(reason="the workbook has no scenario switch")
         return
@@ -299,6 +319,17 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
             yield from _out_of_order(book, own)
             yield from _fixed_on_one_case(book, recalc, own)
         yield from _moves_nothing(recalc, graph, roles, own)
+
+
+def _dead_switch(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> CellRef | None:
+    """Return a typed position that is labelled as the scenario switch and that no formula depends on."""
+    if not output_cells(roles):
+        return None
+    for cell in book.cells():
+        position = cell.formula is None and is_number(cell.stored) and cell.stored in (1, 2, 3, 4, 5)
+        if position and _SWITCH.search(row_label(recalc, cell.ref)) and not graph.dependents(cell.ref):
+            return cell.ref
+    return None
 
 
 def _arrangement(choice: Choice) -> tuple[str, str, tuple[int, ...]] | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.lines import lone_breaks
 from xlcheck.checks.sheet import row_label, text_at, timeline_of
 from xlcheck.recompute import Recalc
 from xlcheck.roles import LocatedSeries, Roles
@@ -55,13 +56,13 @@ def balance_sheet(
             continue
         known = True
         if abs(one - two) > TOLERANCE * max(abs(one), abs(two)):
-            yield Finding(
-                message=f"assets ({assets}: {one:,.6g}) and liabilities with equity ({claims}: {two:,.6g}) differ by "
-                f"{one - two:,.6g}",
-                cell=claims,
-                found=two,
-                expected=one,
-            )
+            for cell, found, expected in ((assets, one, two), (claims, two, one)):
+                yield Finding(
+                    message=f"assets ({assets}) and liabilities with equity ({claims}) differ by {one - two:,.6g}",
+                    cell=cell,
+                    found=found,
+                    expected=expected,
+                )
             return
     if not known:
         yield NotApplicable(reason="no projected balance sheet was found")
@@ -110,7 +111,8 @@ def cash_ties(book: Book, recalc: Recalc) -> Outcomes:
     Why it matters:
         Cash that does not tie was plugged in one of the two statements.
     Accepted conventions:
-        Cash with or without short-term investments (then no year ties); typed years; overdrafts shown apart.
+        Cash with or without short-term investments (then no year ties); typed years; overdrafts shown apart. Without a
+        cash flow statement the balance sheet's cash is rolled forward by one formula.
     Example:
         Closing cash 2027 is 412, the balance sheet says 430.
     How to fix:
@@ -120,11 +122,12 @@ def cash_ties(book: Book, recalc: Recalc) -> Outcomes:
     Source:
         IAS 7; FAST Standard 3.04.
     """
-    closing = dict(_dated(recalc, book, _CLOSING_CASH.search))
-    held = dict(_dated(recalc, book, _is_cash_line, only_balance=True))
+    cash = _only_line(recalc, book, _is_cash_line, only_balance=True)
+    closing = dict(_dated(recalc, _only_line(recalc, book, _CLOSING_CASH.search)))
+    held = dict(_dated(recalc, cash))
     years = sorted(closing.keys() & held.keys())
     if not years:
-        yield NotApplicable(reason="no closing cash beside a balance sheet was found")
+        yield from _rolled_forward(book, recalc, cash)
         return
     ties = [year for year in years if _equal(recalc, closing[year], held[year])]
     odd = [year for year in years if year not in ties and _is_computed(book, closing[year], held[year])]
@@ -140,23 +143,44 @@ def cash_ties(book: Book, recalc: Recalc) -> Outcomes:
         )
 
 
+def _rolled_forward(book: Book, recalc: Recalc, cash: tuple[str, int] | None) -> Iterator[Finding | NotApplicable]:
+    """Yield the year in which balance sheet cash stops being the year before plus the flow, without a statement."""
+    sheet = book.sheet(cash[0]) if cash else None
+    breaks = lone_breaks(recalc, sheet, across=True) if sheet else []
+    found = [one for one in breaks if cash and one.cells[0].row == cash[1]]
+    for one in found:
+        yield Finding(
+            message=f"{one.cells[0]} is not rolled forward like the cash of the other years ({one.model})",
+            cell=one.cells[0],
+            found=recalc.number(one.cells[0]),
+            expected=f"the formula of {one.model}, filled",
+        )
+    if not found:
+        yield NotApplicable(reason="no closing cash beside a balance sheet was found")
+
+
 def _is_cash_line(label: str) -> bool:
     return load_lexicon().match(label).get("cash", 0.0) >= 0.8 and not _CLOSING_CASH.search(label)
 
 
-def _dated(recalc: Recalc, book: Book, fits: object, *, only_balance: bool = False) -> Iterator[tuple[int, CellRef]]:
-    """Yield year and cell of the only line whose label fits, on sheets of a balance sheet or anywhere."""
-    assert callable(fits)
+def _only_line(
+    recalc: Recalc, book: Book, fits: Callable[[str], object], *, only_balance: bool = False
+) -> tuple[str, int] | None:
+    """Return sheet and row of the only line whose label fits, on sheets of a balance sheet or anywhere."""
     lines = []
     for sheet in book.sheets:
         labels = _labels(recalc, sheet)
         balance = any(load_lexicon().match(label).get("total_assets", 0.0) >= 0.9 for label in labels.values())
-        if only_balance and not balance:
-            continue
-        lines += [(sheet.name, row) for row, label in labels.items() if fits(label)]
-    if len(lines) != 1:
+        if balance or not only_balance:
+            lines += [(sheet.name, row) for row, label in labels.items() if fits(label)]
+    return lines[0] if len(lines) == 1 else None
+
+
+def _dated(recalc: Recalc, line: tuple[str, int] | None) -> Iterator[tuple[int, CellRef]]:
+    """Yield year and cell of a line, where its columns are dated."""
+    if line is None:
         return
-    name, row = lines[0]
+    name, row = line
     timeline = timeline_of(recalc, name)
     for column in timeline.columns():
         ref = CellRef(name, row, column)
