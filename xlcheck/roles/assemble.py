@@ -169,7 +169,7 @@ class Assembly:
     def _price(self) -> None:
         """The price is what the value is compared with."""
         root = self.shapes.root
-        top = root(self.chain.top)
+        top = root(self.chain.cell("value_per_share") or self.chain.top)
         home = self.chain.top.sheet
         for candidate in sorted(self.candidates.get("upside", ()), key=lambda one: one.num.ref.sheet != home):
             tree = self.shapes.tree(root(candidate.num.ref))

@@ -25,6 +25,8 @@ _SIDE = re.compile(
 _SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
 _TERMINAL = {"terminal_value", "pv_terminal_value"}
 _DISCOUNTING = ("wacc", "terminal_growth", "terminal_value", "pv_terminal_value", "sum_pv_fcff")
+_CHECK = re.compile(r"check|校验|检查|勾稽|検証")
+"""Sheets of a model's own checks: a difference of two values per share stands there, never the value itself."""
 _MAIN_ROLES = ("equity_value", "enterprise_value", "sum_pv_fcff", "pv_terminal_value", "terminal_value", "shares")
 
 
@@ -82,7 +84,8 @@ def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellR
         tree = shapes.tree(ref)
         for part in walk(tree) if tree is not None else ():
             read |= {shapes.root(cell) for cell in shapes.cells([part])}
-    tops = [ref for ref in kinds if ref not in read and ref not in found]
+    aside = {ref for ref in kinds if _in_a_grid(ref, kinds) or _CHECK.search(fold(ref.sheet))}
+    tops = [ref for ref in kinds if ref not in read and ref not in found and ref not in aside]
     standings = {}
     for top in tops[:MOST]:
         role = {"ev": "enterprise_value", "equity": "equity_value", "per_share": "value_per_share"}[kinds[top]]
@@ -90,6 +93,15 @@ def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellR
         if chain.sums is not None and chain.rates and _TERMINAL & set(chain.picks):
             standings[top] = Standing(chain, role, 1.0 + 0.4 * len(chain.picks), live=True)
     return standings
+
+
+def _in_a_grid(ref: CellRef, kinds: Mapping[CellRef, str]) -> bool:
+    """Say whether cells of the same kind stand beside and below or above: a sensitivity table, no valuation."""
+
+    def alike(rows: int, columns: int) -> bool:
+        return kinds.get(ref.offset(rows, columns)) == kinds[ref]
+
+    return (alike(0, 1) or alike(0, -1)) and (alike(1, 0) or alike(-1, 0))
 
 
 def _without_parts(ordered: list[Standing]) -> list[Standing]:
@@ -120,6 +132,8 @@ def tied(first: Standing, second: Standing, shapes: Shapes) -> bool:
 def _standing(
     shapes: Shapes, top: CellRef, role: str, label: float, readers: Mapping[CellRef, tuple[CellRef, ...]]
 ) -> Standing | None:
+    if _CHECK.search(fold(top.sheet)):
+        return None
     shape = shapes.at(top)
     live = shapes.tree(top) is not None
     wanted = {"value_per_share": "per_share", "equity_value": "equity", "enterprise_value": "ev"}[role]
@@ -154,7 +168,8 @@ def _to_equity(shapes: Shapes, chain: Chain) -> bool:
     """Say whether the flows are discounted at the cost of equity."""
     score = shapes.naming.score
     return any(
-        score(shapes.root(rate), "cost_of_equity") > score(shapes.root(rate), "wacc") for rate, where in chain.rates
+        score(shapes.root(rate), "cost_of_equity") > score(shapes.root(rate), "wacc")
+        for rate, where in chain.rates
         if where == "discount"
     )
 
@@ -177,7 +192,5 @@ def _used(shapes: Shapes, top: CellRef, readers: Mapping[CellRef, tuple[CellRef,
 def _compares(shapes: Shapes, reader: CellRef, value: CellRef) -> bool:
     tree = shapes.tree(reader)
     cells = [part.cell for part in walk(tree) if isinstance(part, Ref)] if tree is not None else []
-    priced = any(
-        cell != value and shapes.naming.score(cell, "current_price") >= 0.6 for cell in cells
-    )
+    priced = any(cell != value and shapes.naming.score(cell, "current_price") >= 0.6 for cell in cells)
     return priced and len(set(cells)) <= 3

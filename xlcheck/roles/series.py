@@ -215,15 +215,25 @@ class Tracks:
         return tuple(found) if len(set(found)) == len(flows) else flows
 
     def _flows_by_label(self) -> tuple[CellRef, ...]:
-        """Find the flows of a typed valuation by their label, over the forecast periods of the same sheet."""
-        sheet = self.shapes.naming.layout.by_name.get(self.chain.top.sheet)
-        if sheet is None:
-            return ()
-        for role in ("fcff", "pv_fcff", "discount_factor"):
-            line = self._by_label(sheet, role, None)
-            if line is not None:
-                self._put(role, line, graph=False)
-        return self.found["fcff"].cells if "fcff" in self.found else ()
+        """Find the flows by their labels, where no formula sums their present values."""
+        for name in dict.fromkeys([self.chain.top.sheet, *self._sheets_of_picks()]):
+            sheet = self.shapes.naming.layout.by_name[name]
+            pvs = self._by_label(sheet, "pv_fcff", None)
+            if pvs is not None and all(self._kind(cell) == "pv" for cell in pvs):
+                self._put("pv_fcff", pvs, graph=True)
+                flows = self._full_years(self._flows_of(list(pvs)))
+                self._put("fcff", flows, graph=True)
+                return flows
+            flows = self._by_label(sheet, "fcff", None) or ()
+            if flows:
+                self._put("fcff", flows, graph=False)
+                for role, line in (("pv_fcff", pvs), ("discount_factor", self._by_label(sheet, "discount_factor", None))):
+                    self._put(role, line or (), graph=False)
+                return flows
+        return ()
+
+    def _sheets_of_picks(self) -> list[str]:
+        return [pick.cell.sheet for pick in self.chain.picks.values() if pick.cell is not None]
 
     def _by_label(
         self, sheet: SheetLayout, role: str, like: tuple[CellRef, ...] | None

@@ -20,6 +20,16 @@ WRAPPERS = {"ROUND": 0, "ROUNDUP": 0, "ROUNDDOWN": 0, "IFERROR": 0, "IFNA": 0, "
 """Functions that hand on their argument, and its place."""
 
 
+TYPED: dict[str, Kind] = {
+    "sum_pv_fcff": "sum_pv",
+    "pv_terminal_value": "pv_tv",
+    "terminal_value": "tv",
+    "enterprise_value": "ev",
+    "equity_value": "equity",
+}
+"""What a typed number is by its label."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What a formula is."""
@@ -106,7 +116,8 @@ class Shapes:
             cell = stack[-1]
             node = self.tree(cell)
             if cell in self._memory or node is None:
-                self._memory.setdefault(cell, None)
+                if cell not in self._memory:
+                    self._memory[cell] = self._typed(cell)
                 stack.pop()
                 continue
             waiting = [] if cell in self._open else self._read_by(node)
@@ -118,6 +129,16 @@ class Shapes:
             self._memory[cell] = self.of(node, cell)
             self._open.discard(cell)
             stack.pop()
+
+    def _typed(self, cell: CellRef) -> Shape | None:
+        """A typed number is what its label says, where the label is plain: a hardcoded step of the valuation."""
+        number = self.naming.layout.num(cell)
+        if number is None or number.value is None or number.percent or number.date:
+            return None
+        for role, kind in TYPED.items():
+            if self.naming.score(cell, role) >= 0.9:
+                return Shape(kind)
+        return None
 
     def _read_by(self, node: Node) -> list[CellRef]:
         return [self.root(cell) for part in walk(node) for cell in self.cells([part])]

@@ -26,6 +26,13 @@ _SPECIAL = (
     (re.compile(r"\bebit\s*\*?\s*\(\s*1\s*-\s*t(?:ax)?(?:\s*rate)?\s*\)"), " ebit1t "),
     (re.compile(r"\br_([a-z])\b"), r"r\1"),
 )
+_SYNONYMS = (
+    (re.compile(r"\bpresent[\s-]values?\b|\bpvs\b"), "pv"),
+    (re.compile(r"\bfree[\s-]cash[\s-]*flows?\b|\bfcfs\b"), "fcf"),
+    (re.compile(r"\bfcf to (?:the )?firm\b|\bunlevered fcfs?\b|\bufcfs?\b|\bfcffs?\b|\bunlevered fcff\b"), "fcf"),
+    (re.compile(r"\bfcf\s*\(?fcf\)?(?!\w)"), "fcf"),
+)
+"""Phrases of the same meaning, written one way before labels and words are compared."""
 _PAIRS = re.compile(
     r"(upside|increase|decrease|inc\.?|premium|discount|add|plus|less|cash|income|long|short)\s*/\s*"
     r"\(?(downside|decrease|increase|dec\.?|discount|premium|less|minus|debt|expense|term|cash|\(cash)"
@@ -106,7 +113,8 @@ def read_label(text: str) -> tuple[Reading, ...]:
     folded = _SIGN.sub("", folded)
     for pattern, replacement in _SPECIAL:
         folded = pattern.sub(replacement, folded)
-    folded = re.sub(r"\s(/)\s(?=\(e\b|\(d\b)", " ", folded)
+    for pattern, replacement in _SYNONYMS:
+        folded = pattern.sub(replacement, folded)
     without = _PERIOD_WORD.sub(" ", _HORIZON.sub(" ", folded))
     readings = [_reading(without, 1.0)]
     inner = _BRACKET.findall(without)
