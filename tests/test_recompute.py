@@ -42,6 +42,20 @@ def test_legacy_formula_takes_the_cell_of_its_own_row():
     assert value(cells, "B2") == 4.0
 
 
+def test_aggregate_of_an_unmarked_array_expression_takes_the_cell_of_its_own_row():
+    # Excel shows =SUM(@A1:A3*2): 4 beside A2, #VALUE! below the range; SUMPRODUCT needs no mark
+    cells = {"A1": 1, "A2": 2, "A3": 3, "B2": "=SUM(A1:A3*2)", "B9": "=SUM(A1:A3*2)", "B3": "=SUMPRODUCT(A1:A3*2)"}
+    found = recompute(book(cells))
+    assert found.value(ref("B2")) == 4.0
+    assert found.value(ref("B9")) == CellError(error="#VALUE!")
+    assert found.value(ref("B3")) == 12.0
+
+
+def test_marked_array_expression_is_calculated_whole():
+    cells = {"A1": 1, "A2": 2, "A3": 3, "B9": array("B9", "=SUM(A1:A3*2)", "B9:B9", dynamic=True)}
+    assert value(cells, "B9") == 12.0
+
+
 def test_legacy_array_fills_its_range():
     cells = {"A1": 1, "A2": 2, "B1": array("B1", "=A1:A2*10", "B1:B2"), "C1": "=SUM(B1:B2)"}
     found = recompute(book(cells))

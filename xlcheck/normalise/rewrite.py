@@ -14,6 +14,7 @@ from functools import cached_property
 
 from xlcheck.cells import CellRef, RangeRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
+from xlcheck.normalise.intersection import intersect
 from xlcheck.normalise.positions import POSITION, spell_positions
 from xlcheck.reading.scope import defined_name, name_area, structured
 from xlcheck.reading.tokens import Area, Token, tokens
@@ -77,11 +78,23 @@ class Rewriter:
 
     def rewrite(self, cell: Cell) -> str:
         """Return a cell's formula for its own place in the normalised copy."""
-        formula = cell.formula or "="
+        formula = self._intersected(cell)
         if self._special.search(formula):
             plain = spell_positions(formula, cell.ref, self.book)
             formula = "=" + "".join(self._words(plain[1:], cell.ref, pinned=False))
         return self._displayed(formula, cell)
+
+    @cached_property
+    def _wide(self) -> re.Pattern[str] | None:
+        """Return a pattern of the names that stand for several cells, None if there are none."""
+        names = [re.escape(name.name) for name in self.book.names if ":" in name.formula]
+        return re.compile("|".join(names), re.IGNORECASE) if names else None
+
+    def _intersected(self, cell: Cell) -> str:
+        formula = cell.formula or "="
+        if cell.array is not None or (":" not in formula and not (self._wide and self._wide.search(formula))):
+            return formula
+        return "=" + intersect(formula[1:], cell.ref, self.book)
 
     def _displayed(self, formula: str, cell: Cell) -> str:
         """Round to what is displayed, in a workbook set to calculate with that ("precision as displayed")."""
@@ -90,7 +103,7 @@ class Rewriter:
 
     def pin(self, cell: Cell) -> str:
         """Return a cell's formula for another sheet, at the same address."""
-        at, formula = cell.ref, cell.formula or "="
+        at, formula = cell.ref, self._intersected(cell)
         if not _UNUSUAL.search(formula) and not self._special.search(formula):
             home = quote(at.sheet).replace("\\", r"\\")
             return self._displayed(_OWN.sub(rf"{home}\g<0>", formula), cell)
