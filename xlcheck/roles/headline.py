@@ -186,7 +186,7 @@ def _used(shapes: Shapes, top: CellRef, readers: Mapping[CellRef, tuple[CellRef,
             compared += any(_compares(shapes, other, reader) for other in readers.get(reader, ()))
         elif _compares(shapes, reader, top):
             compared += 1
-    return (0.8 if compared else 0.0) + 0.15 * min(links, 4)
+    return (0.8 if compared else 0.0) + (0.3 + 0.05 * min(links, 6) if links else 0.0)
 
 
 def _compares(shapes: Shapes, reader: CellRef, value: CellRef) -> bool:
