@@ -169,6 +169,19 @@ def relevered_beta(
     near = Tolerance(relative=NEAR, absolute=typed_digits(beta, recalc) + 1e-9)
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     ratios = list(_ratios(debt_to_equity, weight_debt, beta, recalc, graph))
+    yield from _judge_relevering(beta, unlevered, tax, ratios, near, recalc, graph)
+
+
+def _judge_relevering(
+    beta: Located,
+    unlevered: float,
+    tax: float,
+    ratios: list[float],
+    near: Tolerance,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    levered = beta.value or 0.0
     taxes = [tax, *_small_precedents(beta, recalc, graph)]
     for ratio in ratios:
         for rate in taxes:
