@@ -137,6 +137,17 @@ class Assembly:
         for role in ("terminal_growth", "exit_multiple"):
             self._choose(role, self._near(scope), 0.75)
         self._choose("shares", self._near(scope), 0.85, inside=True)
+        if "shares" not in self.chain.picks and "value_per_share" in self.chain.picks:
+            self._typed_count(self._near(scope))
+
+    def _typed_count(self, near: Callable[[Candidate], float]) -> None:
+        """Where the value per share is typed, no formula names the count: its label must, the diluted one first."""
+        for role in ("diluted_shares", "shares"):
+            self._choose(role, near, 0.85)
+            if role in self.chain.picks:
+                pick = self.chain.picks[role]
+                self.chain.put(Pick("shares", pick.cell, label=pick.label, evidence=pick.evidence))
+                return
 
     def _consistent(self, role: str, near: Callable[[Candidate], float]) -> Callable[[Candidate], float]:
         """Add to the standing of a candidate whose number satisfies an identity with other candidates."""
@@ -244,13 +255,15 @@ class Assembly:
         everything = self.graph.ancestors([self.chain.top])
         net = self.chain.cell("net_debt")
         claims = self.graph.ancestors([net]) if net else frozenset()
+        equity = self.chain.cell("equity_value")
+        cut = equity is not None and self.shapes.tree(self.shapes.root(equity)) is None
         for role in CLAIMS:
             if role in self.chain.picks:
                 continue
             if net is not None and role in ("cash", "debt"):
                 self._choose(role, self._near(claims), 0.9)
             elif net is None or role not in ("cash", "debt"):
-                self._choose(role, self._near(everything), 0.9, inside=True)
+                self._choose(role, self._near(everything), 0.95 if cut else 0.9, inside=not cut)
         for role in ("valuation_date", "ronic", "base_year"):
             self._choose(role, self._near(everything), 0.75)
 

@@ -119,7 +119,7 @@ def _plausible(role: str, num: Num) -> bool:
         return False
     if num.value is None:
         return num.formula
-    if unit == "rate":
+    if unit == "rate" and role != "upside":
         return abs(num.value) <= (10 if num.percent else 100)
     if unit == "multiple":
         return 0.5 <= num.value <= 500
