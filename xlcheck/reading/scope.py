@@ -167,6 +167,8 @@ def _table_part(table: Table, items: list[tuple[str, str]], at: CellRef | None) 
             if at is None or not body_first <= at.row <= body_last:
                 return None
             rows.append((at.row, at.row))
+        elif (key == "#totals" and not table.totals_rows) or (key == "#headers" and not table.header_rows):
+            return None
         elif key in regions and item.startswith("#"):
             rows.append(regions[key])
         else:
