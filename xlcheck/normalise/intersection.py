@@ -15,21 +15,16 @@ from xlcheck.reading.tokens import Area, Token, tokens
 from xlcheck.workbook import Book
 
 _OPERATORS = frozenset({"+", "-", "*", "/", "^", "&", "=", "<", ">", "<=", ">=", "<>", "%"})
-_ARRAYS = frozenset(
-    "SUMPRODUCT( MMULT( MDETERM( MINVERSE( LOOKUP( INDEX( AGGREGATE( SUMX2MY2( SUMX2PY2( SUMXMY2( TRANSPOSE( "
-    "FREQUENCY( LINEST( LOGEST( TREND( GROWTH( LET( LAMBDA( FILTER( SORT( SORTBY( UNIQUE( XLOOKUP( XMATCH( "
-    "SEQUENCE( MAP( REDUCE( SCAN( BYROW( BYCOL( MAKEARRAY( CHOOSECOLS( CHOOSEROWS( TAKE( DROP( HSTACK( VSTACK( "
-    "TOCOL( TOROW( TEXTJOIN( CONCAT(".split()  # noqa: SIM905 - words read better in a line
-)
+_ARRAY_NAMES = """SUMPRODUCT MMULT MDETERM MINVERSE LOOKUP INDEX AGGREGATE SUMX2MY2 SUMX2PY2 SUMXMY2 TRANSPOSE FREQUENCY
+LINEST LOGEST TREND GROWTH LET LAMBDA FILTER SORT SORTBY UNIQUE XLOOKUP XMATCH SEQUENCE MAP REDUCE SCAN BYROW BYCOL
+MAKEARRAY CHOOSECOLS CHOOSEROWS TAKE DROP HSTACK VSTACK TOCOL TOROW TEXTJOIN CONCAT"""
+_SCALAR_NAMES = """ABS ROUND ROUNDUP ROUNDDOWN INT TRUNC SQRT EXP LN LOG LOG10 MOD SIGN POWER YEAR MONTH DAY EDATE
+EOMONTH LEN LEFT RIGHT MID TRIM UPPER LOWER VALUE TEXT ISNUMBER ISBLANK ISERROR ISTEXT ISNA ISERR NOT N DATE FLOOR
+CEILING FACT COS SIN"""
+_ARRAYS = frozenset(f"{name}(" for name in _ARRAY_NAMES.split())
 """Functions that calculate their arguments as arrays in any formula."""
-_SCALARS = frozenset(
-    "ABS( ROUND( ROUNDUP( ROUNDDOWN( INT( TRUNC( SQRT( EXP( LN( LOG( LOG10( MOD( SIGN( POWER( YEAR( MONTH( DAY( "
-    "EDATE( EOMONTH( LEN( LEFT( RIGHT( MID( TRIM( UPPER( LOWER( VALUE( TEXT( ISNUMBER( ISBLANK( ISERROR( ISTEXT( "
-    "ISNA( ISERR( NOT( N( DATE( FLOOR( CEILING( FACT( COS( SIN(".split()  # noqa: SIM905 - words read better in a line
-)
+_SCALARS = frozenset(f"{name}(" for name in _SCALAR_NAMES.split())
 """Functions that want one value in each argument."""
-
-
 _NOTHING = Token("space", "")
 _REFERENCES = frozenset({"ref", "name", "table"})
 """Kinds of words that, standing side by side, are joined by the intersection blank."""
