@@ -327,6 +327,9 @@ def _output(
             and abs(shown - base) <= max(1e-3 * abs(base), display_unit(recalc, centre))
         ):
             return cell, True
+    other = _beside_the_headline(recalc, graph, grid, centre) if centre is not None else None
+    if other is not None:
+        return other, True
     named = [name for name, words in _OUTPUT_WORDS.items() if name in outputs and words.search(notes)]
     if named:
         return outputs[named[0]], False
@@ -335,6 +338,19 @@ def _output(
         cell for cell in outputs.values() if (base := recalc.number(cell)) and min(numbers) <= base <= max(numbers)
     ]
     return (around[0], False) if len(around) == 1 else (None, False)
+
+
+def _beside_the_headline(recalc: Recalc, graph: Graph, grid: SensitivityGrid, centre: CellRef) -> CellRef | None:
+    """Return a formula outside the grid that depends on both inputs and has the value shown at the base."""
+    shown = recalc.number(centre)
+    inputs = [axis.input for axis in (grid.top, grid.left) if axis is not None and axis.input is not None]
+    if not shown or len(inputs) < 2:
+        return None
+    both = graph.descendants([inputs[0]]) & graph.descendants([inputs[1]])
+    area = set(grid.area.cells())
+    slack = max(1e-9 * abs(shown), display_unit(recalc, centre))
+    fits = [ref for ref in both if ref not in area and (value := recalc.number(ref)) and abs(value - shown) <= slack]
+    return min(fits) if fits else None
 
 
 def centre_cell(recalc: Recalc, grid: SensitivityGrid) -> CellRef | None:

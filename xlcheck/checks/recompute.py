@@ -8,6 +8,7 @@ from xlcheck.cells import CellError, CellRef, Scalar, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks.headline import OUTPUTS, STEPS, headline_chain, output_cells
 from xlcheck.checks.lines import result_cells
+from xlcheck.checks.recompute_loops import loops_of_kind
 from xlcheck.checks.sheet import is_label, text_at
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
@@ -208,9 +209,7 @@ def _error_output(role: str, cell: CellRef, error: str) -> Finding:
 def _whatever_the_loops(recalc: Recalc, graph: Graph, cell: CellRef) -> dict[CellRef, CellError]:
     """Return where errors begin if every circular cell held a number and the cell were still an error."""
     reached = graph.ancestors([cell])
-    circular = [
-        ref for ref in reached if (one := recalc.value(ref)) and isinstance(one, Unsolved) and one.kind == "cycle"
-    ]
+    circular = [ref for loop in loops_of_kind(recalc, graph, "cycle") for ref in loop if ref in reached]
     if not circular:
         return {}
     trials = [recalc.what_if_cells(dict.fromkeys(circular, value), sorted(reached)) for value in (1.0, 1234.5)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, Outcomes, check
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.lines import Break, lone_breaks
-from xlcheck.checks.literals import buried_literals, is_converted_input, is_plug
+from xlcheck.checks.literals import LEAST_AMOUNT, buried_literals, is_converted_input, is_plug
 from xlcheck.checks.shapes import is_filled
 from xlcheck.checks.sheet import timeline_of
 from xlcheck.checks.trees import trees
@@ -59,19 +59,23 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
     for ref, plug in list(plugged.items())[:MOST_FINDINGS]:
         yield _plug_finding(book, ref, plug)
     rates = _rate_build(graph, roles)
-    found = 0
+    flows = [cell for name in ("fcff", "fcfe") if name in roles.series for cell in roles.series[name].cells]
+    downstream = graph.descendants(flows) if flows else frozenset()
     formulas = trees(recalc)
+    lines: dict[tuple[str, int, tuple[float, ...]], list[CellRef]] = {}
     for ref in formulas:
-        if ref not in chain or ref in rates or ref in plugged:
+        if (ref not in chain and ref not in downstream) or ref in rates or ref in plugged:
             continue
         node = formulas[ref]
         if _is_past(timeline_of(recalc, ref.sheet).year(ref), start):
             continue
         literals = [] if is_converted_input(node) else list(buried_literals(node))
+        if ref not in chain:
+            literals = [value for value in literals if abs(value) >= LEAST_AMOUNT]
         if literals:
-            found += 1
-            if found <= MOST_FINDINGS:
-                yield _literal_finding(book, ref, literals)
+            lines.setdefault((ref.sheet, ref.row, tuple(literals)), []).append(ref)
+    for (_, _, held), refs in list(lines.items())[:MOST_FINDINGS]:
+        yield _literal_finding(book, refs, held)
 
 
 def _first_year(recalc: Recalc, roles: Roles) -> int | None:
@@ -178,11 +182,13 @@ def _plug_finding(book: Book, ref: CellRef, plug: float) -> Finding:
     )
 
 
-def _literal_finding(book: Book, ref: CellRef, literals: list[float]) -> Finding:
+def _literal_finding(book: Book, refs: Sequence[CellRef], literals: Sequence[float]) -> Finding:
+    ref = refs[0]
     cell = book.get(ref)
+    more = f" (and {len(refs) - 1} more in its row)" if len(refs) > 1 else ""
     shown = ", ".join(f"{value:g}" for value in literals[:3])
     return Finding(
-        message=f"{ref} buries {shown} in its formula: an assumption without a cell of its own",
+        message=f"{ref}{more} buries {shown} in its formula: an assumption without a cell of its own",
         cell=ref,
         found=cell.formula if cell else None,
         expected="a reference to a labelled input",

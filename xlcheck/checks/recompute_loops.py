@@ -39,7 +39,7 @@ def circularity(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outco
         FAST Standard 1.04 (no circularity); Excel documentation of iterative calculation.
     """
     chain = headline_chain(graph, roles)
-    loops = [loop for loop in _loops(recalc, graph, "cycle") if not chain or any(ref in chain for ref in loop)]
+    loops = [loop for loop in loops_of_kind(recalc, graph, "cycle") if not chain or any(ref in chain for ref in loop)]
     if book.calc.iterate:
         loops = [loop for loop in loops if _known_not_to_settle(recalc, loop[0])]
     for found in loops[:MOST_FINDINGS]:
@@ -94,7 +94,7 @@ def indeterminate_loop(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
         Excel documentation of iterative calculation; FAST Standard 1.04.
     """
     chain = headline_chain(graph, roles)
-    for loop in _loops(recalc, graph, "indeterminate_loop")[:MOST_FINDINGS]:
+    for loop in loops_of_kind(recalc, graph, "indeterminate_loop")[:MOST_FINDINGS]:
         if chain and not any(ref in chain for ref in loop):
             continue
         for ref in loop[:4]:
@@ -106,7 +106,7 @@ def indeterminate_loop(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
             )
 
 
-def _loops(recalc: Recalc, graph: Graph, kind: UnsolvedKind) -> list[list[CellRef]]:
+def loops_of_kind(recalc: Recalc, graph: Graph, kind: UnsolvedKind) -> list[list[CellRef]]:
     """Return the loops of a kind, each with its cells in the order of the sheet."""
     cells = {ref: None for ref, value in recalc.values.items() if isinstance(value, Unsolved) and value.kind == kind}
     reads = {ref: [other for other in graph.precedents(ref) if other in cells] for ref in cells}

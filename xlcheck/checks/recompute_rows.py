@@ -58,7 +58,10 @@ def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
     for across in (True, False):
         for one in lone_breaks(recalc, sheet, across=across):
             numeric = all(is_number(recalc.value(ref)) for ref in (*one.cells, one.model))
-            if not one.typed and numeric and (across or timeline.runs_down(one.cells[0])):
+            written = any(
+                slot.place != "#" for form in one.line.forms[one.start : one.stop] if form for slot in form.slots
+            )
+            if not one.typed and written and numeric and (across or timeline.runs_down(one.cells[0])):
                 yield _break_finding(book, one)
         for line in lines_of(recalc, sheet, across=across):
             if across or timeline.runs_down(line.cells[-1]):

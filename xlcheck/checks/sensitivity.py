@@ -207,6 +207,8 @@ def _twin(recalc: Recalc, graph: Graph, roles: Roles, grid: SensitivityGrid, axi
     driver = roles.scalars[axis.looks_like].cell
     if driver is None or grid.output is None or driver not in graph.ancestors([grid.output]):
         return None
+    if graph.pure_link(axis.input) == graph.pure_link(driver):
+        return None
     value, held = recalc.number(axis.input), recalc.number(driver)
     return driver if value is not None and value == held else None
 
