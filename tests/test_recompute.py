@@ -295,3 +295,26 @@ def test_number_is_none_where_there_is_none():
 
 def test_engines_are_named_with_versions():
     assert set(recompute(book({"A1": "=1+1"})).engines) == {"cellrune", "formualizer", "formulas"}
+
+
+@pytest.mark.parametrize("name", ["bad name", "A1", "1x", "x" * 300, "R1C1", "TRUE", "a&b", ""])
+def test_odd_defined_name_does_not_cost_the_workbook(name):
+    cells = {"A1": 2, "A2": ("=A1*3", 6.0), "A3": ("=good+1", 3.0)}
+    found = recompute(book(cells, names=[(name, None, "M!$A$1"), ("good", None, "M!$A$1")]))
+    assert found.value(ref("A2")) == 6.0
+    assert found.verdicts[ref("A2")].status == "same"
+
+
+def test_names_given_twice_do_not_cost_the_workbook():
+    names = [("twice", None, "M!$A$1"), ("TWICE", None, "M!$A$2"), ("gone", None, "#REF!"), ("link", None, "[1]S!$A$1")]
+    assert recompute(book({"A1": 2, "A2": "=A1*3"}, names=names)).value(ref("A2")) == 6.0
+
+
+def test_sheet_names_that_need_quotes():
+    cells = {"It's 50% & more!A1": 2, "R1C1!A1": 3, "2024!A1": 4, "M!A1": "='It''s 50% & more'!A1+'R1C1'!A1+'2024'!A1"}
+    assert value(cells, "M!A1") == 9.0
+
+
+def test_book_without_formulas_and_book_without_cells():
+    assert recompute(book({"A1": 1})).values == {}
+    assert recompute(book({})).values == {}

@@ -64,7 +64,7 @@ _DYNAMIC = (
 
 def write_package(draft: Draft) -> bytes:
     """Return the bytes of the package (stored, not compressed: it never leaves memory)."""
-    names = list(draft.sheets)
+    names = list(draft.sheets) or ["Sheet1"]
     tables: dict[str, list[tuple[int, Table]]] = defaultdict(list)
     for number, table in enumerate(draft.tables, 1):
         tables[table.range.sheet].append((number, table))
@@ -79,7 +79,7 @@ def write_package(draft: Draft) -> bytes:
         for index, name in enumerate(names, 1):
             own = tables[name]
             hidden = draft.hidden_rows.get(name, frozenset())
-            package.writestr(f"xl/worksheets/sheet{index}.xml", _sheet(draft.sheets[name], hidden, len(own)))
+            package.writestr(f"xl/worksheets/sheet{index}.xml", _sheet(draft.sheets.get(name, {}), hidden, len(own)))
             if own:
                 links = [("table", f"../tables/table{number}.xml") for number, _ in own]
                 package.writestr(f"xl/worksheets/_rels/sheet{index}.xml.rels", _relationships(links))

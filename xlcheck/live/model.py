@@ -13,6 +13,7 @@ from functools import cached_property
 from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.engines import Clock, Engine, Session, Unsolved
 from xlcheck.engines.package import Draft, Formula, write_package
+from xlcheck.errors import EngineError
 from xlcheck.graph import Graph
 from xlcheck.live.datatables import Evaluate, sources_of, table_values
 from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
@@ -63,7 +64,12 @@ class LiveModel:
 
     def _load(self, torn: Collection[CellRef], blank: Collection[CellRef] = ()) -> Session:
         draft = normalise(self.book, self._rewriter, {*torn, *self._lent, *blank})
-        return self._engine.open(write_package(self._with_added(draft)), self._clock)
+        whole = self._with_added(draft)
+        try:
+            return self._engine.open(write_package(whole), self._clock)
+        except EngineError:
+            # A name or table that the engine refuses must not cost the workbook: what uses it is unsolved then.
+            return self._engine.open(write_package(replace(whole, names=(), tables=())), self._clock)
 
     def _with_added(self, draft: Draft) -> Draft:
         sheets = dict(draft.sheets)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Clock, Engine, Unsolved
@@ -25,6 +25,7 @@ IN_PLACE = re.compile(r"\bINDIRECT\(", re.IGNORECASE)
 """Formulas that read by an address in text cannot be moved to another sheet."""
 
 _SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
+_SPILL = re.compile(r"#|ANCHORARRAY", re.IGNORECASE)
 _KEPT = "Kept_values_"
 UNKNOWN = Formula("=UNKNOWN_VALUE()")
 """Stands where no value is known, so that what reads it is unsolved and not wrong."""
@@ -62,13 +63,16 @@ class Shadow:
             for cell in cells
             for ref in (cell.array.cells() if cell.array else (cell.ref,))
         }
-        try:
-            draft = self._draft(cells, values, titles, moved=moved)
-            answers = engine.open(write_package(draft), self.clock).what_if({}, list(places.values()))
-        except EngineError as error:
-            unsolved = Unsolved(kind="engine_failure", detail=str(error))
-            return dict.fromkeys(places, unsolved)
-        return {ref: answers[place] for ref, place in places.items()}
+        draft = self._draft(cells, values, titles, moved=moved)
+        for names, tables in ((draft.names, draft.tables), ((), ())):
+            try:
+                session = engine.open(write_package(replace(draft, names=names, tables=tables)), self.clock)
+                answers = session.what_if({}, list(places.values()))
+            except EngineError as error:
+                unsolved = Unsolved(kind="engine_failure", detail=str(error))
+            else:
+                return {ref: answers[place] for ref, place in places.items()}
+        return dict.fromkeys(places, unsolved)
 
     def _draft(self, cells: Collection[Cell], values: Values, titles: Mapping[str, str], *, moved: bool) -> Draft:
         sheets: dict[str, dict[tuple[int, int], Content]] = {sheet.name: {} for sheet in self.book.sheets}
@@ -94,7 +98,8 @@ class Shadow:
 
     def _needed(self, cells: Collection[Cell], values: Values) -> Collection[CellRef]:
         """Return the cells that must stand there as constants: of a few formulas, only those that they read."""
-        if len(cells) * 20 > len(values) or any(cell.ref in self.graph.dynamic for cell in cells):
+        unbounded = any(_SPILL.search(cell.formula or "") or cell.ref in self.graph.dynamic for cell in cells)
+        if unbounded or len(cells) * 20 > len(values):
             return values
         return {ref for cell in cells for ref in self.graph.precedents(cell.ref) if ref in values}
 
