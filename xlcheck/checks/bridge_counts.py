@@ -144,7 +144,7 @@ def _same_source(items: list[claims.Item], recalc: Recalc, graph: Graph) -> Iter
 def _rent(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
     """Return a line of lease payments that lowers the flows (or the enterprise value where no flows are bound)."""
     flows = valuation.flows_of(roles)
-    total = roles.get("enterprise_value")
+    total = claims.named(roles, "enterprise_value", recalc)
     outputs = flows.cells[:1] if flows is not None else (total.cell,) if total is not None and total.cell else ()
     for output in outputs:
         near = list(graph.precedents(output))
@@ -168,7 +168,7 @@ class Dilution:
 
 @check("bridge.diluted-shares")
 def diluted_shares(
-    shares: Located,
+    shares: Located | None,
     current_price: Located | None,
     value_per_share: Located | None,
     equity_value: Located | None,
@@ -194,8 +194,9 @@ def diluted_shares(
     Source:
         IAS 33; Koller et al., Valuation, ch. 16.
     """
-    if shares.cell is None:
-        yield NotApplicable(reason="the share count lives inside another formula")
+    shares = shares or claims.named(roles, "diluted_shares", recalc)
+    if shares is None or shares.cell is None:
+        yield NotApplicable(reason="no share count is bound to a cell")
         return
     found = list(dilutions(shares.cell, recalc, graph))
     known = [held for held in (current_price, value_per_share) if held is not None and held.cell is not None]

@@ -13,6 +13,7 @@ from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
 from xlcheck.roles.lexicon import load_lexicon
+from xlcheck.roles.vocabulary import SCALAR_ROLES
 
 ASSETS = ("cash", "investments")
 """Bridge roles that add to the equity."""
@@ -113,7 +114,7 @@ def _unbound(
 
 def equity_cell(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
     """Return the cell of the equity value: the bound one, else the only formula that adds to the enterprise value."""
-    bound, total = _cell(roles.get("equity_value")), _cell(roles.get("enterprise_value"))
+    bound, total = _cell(roles.get("equity_value")), _cell(named(roles, "enterprise_value", recalc))
     if bound is not None or total is None or roles.get("equity_value") is not None:
         return bound
     found = []
@@ -127,13 +128,33 @@ def equity_cell(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
     return found[0] if len(found) == 1 else None
 
 
+def named(roles: Roles, role: str, recalc: Recalc) -> Located | None:
+    """Return a bound role; in a small sheet where nothing is bound at all, the only number that its label names."""
+    located = roles.get(role)
+    if located is not None or roles.scalars or roles.ambiguous:
+        return located
+    return memory.for_roles(recalc, roles, f"named {role}", lambda: _by_label(role, recalc))
+
+
+def _by_label(role: str, recalc: Recalc) -> Located | None:
+    numbers = [held.ref for held in recalc.book.cells() if recalc.number(held.ref) is not None]
+    if len(numbers) > 200:
+        return None
+    found = [cell for cell in numbers if label_scores(row_label(recalc, cell)).get(role, 0.0) >= SURE_LABEL]
+    if len(found) != 1:
+        return None
+    unit = SCALAR_ROLES[role]
+    value = recalc.number(found[0])
+    return Located(role=role, cell=found[0], value=value, unit=unit, confidence=SURE_LABEL, how="label")
+
+
 def _cell(located: Located | None) -> CellRef | None:
     return located.cell if located is not None else None
 
 
 def held_operations(roles: Roles, recalc: Recalc) -> dict[CellRef, Scalar]:
     """Return what is held while a bridge item is moved: the enterprise value, else flows and terminal value."""
-    value = _cell(roles.get("enterprise_value"))
+    value = _cell(named(roles, "enterprise_value", recalc))
     if value is not None:
         return live.values_of(recalc, [value])
     flows = valuation.flows_of(roles)

@@ -94,13 +94,16 @@ def _odd_links(recalc: Recalc) -> Iterator[Finding]:
     groups: dict[tuple[str, str], list[_Link]] = defaultdict(list)
     for held in recalc.book.formula_cells():
         text = held.formula or ""
-        if "!" in text and ("/1" in text or "*1" in text) and len(text) < 300:
+        if "!" in text and len(text) < 300 and _SCALED.search(text):
             node = parse(text, held.ref.sheet, recalc.book, held.ref)
             scaled = _scaled_link(node, held.ref.sheet)
             if scaled is not None:
                 groups[held.ref.sheet, scaled[0]].append(_Link(held.ref, scaled[1]))
     for links in groups.values():
         yield from _off_the_rule(links, recalc)
+
+
+_SCALED = re.compile(r"[/*]\s*10+(?![\d.])")
 
 
 def _scaled_link(node: Node, sheet: str) -> tuple[str, int] | None:

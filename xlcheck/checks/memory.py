@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar, cast
@@ -33,6 +34,16 @@ def for_roles(recalc: Recalc, roles: Roles, name: str, compute: Callable[[], _T]
     """Remember what depends on the bound roles as well; the roles are kept so that their identity stays theirs."""
     remembered(recalc, ("roles", id(roles)), lambda: roles)
     return remembered(recalc, (name, id(roles)), compute)
+
+
+def rows_named(recalc: Recalc, pattern: re.Pattern[str]) -> frozenset[tuple[str, int]]:
+    """Return (sheet, row) of every row that holds a typed text in which the pattern is found."""
+
+    def find() -> frozenset[tuple[str, int]]:
+        texts = (cell for cell in recalc.book.cells() if cell.formula is None and isinstance(cell.stored, str))
+        return frozenset((cell.ref.sheet, cell.ref.row) for cell in texts if pattern.search(str(cell.stored)))
+
+    return remembered(recalc, ("rows", pattern.pattern), find)
 
 
 def above(graph: Graph, cells: Iterable[CellRef]) -> frozenset[CellRef]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcome, Outcomes, check
-from xlcheck.checks import valuation
+from xlcheck.checks import memory, valuation
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.terminal import multiple_cells
 from xlcheck.graph import Graph
@@ -47,7 +47,12 @@ def implied_values(
         Rosenbaum and Pearl, Investment Banking, ch. 3.
     """
     judged = False
+    rows = frozenset[tuple[str, int]]().union(
+        *(memory.rows_named(recalc, words) for words in (_GROWTH, _MULTIPLE, _SHARE))
+    )
     for held in recalc.book.formula_cells():
+        if (held.ref.sheet, held.ref.row) not in rows:
+            continue
         label, value = row_label(recalc, held.ref), recalc.number(held.ref)
         if value is None or not label or len(label) > 120:
             continue

@@ -8,7 +8,7 @@ from decimal import Decimal
 from xlcheck import dcf
 from xlcheck.cells import Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
-from xlcheck.checks import live, valuation
+from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -196,7 +196,9 @@ def no_growth_value(
     Source:
         Rappaport and Mauboussin, Expectations Investing; Miller and Modigliani 1961.
     """
-    cells = [held.ref for held in recalc.book.formula_cells() if _NO_GROWTH.search(row_label(recalc, held.ref))]
+    rows = memory.rows_named(recalc, _NO_GROWTH)
+    near = [held.ref for held in recalc.book.formula_cells() if (held.ref.sheet, held.ref.row) in rows]
+    cells = [cell for cell in near if _NO_GROWTH.search(row_label(recalc, cell))]
     numbers = {cell: value for cell in cells if (value := recalc.number(cell)) is not None}
     if not numbers:
         yield NotApplicable(reason="no line is labelled as value without growth")

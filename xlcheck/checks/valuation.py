@@ -241,17 +241,18 @@ def left_behind(roles: Roles, terminals: Sequence[CellRef], recalc: Recalc, grap
         return ()
     before, final = flows.cells[-2:]
     step = (final.row - before.row, final.column - before.column)
-    behind = memory.above(graph, terminals)
     found: list[CellRef] = []
     cell = final.offset(*step)
-    while cell in behind and len(found) < 3 and _alike(cell, final, recalc):
+    while len(found) < 3 and cell.row > 0 and cell.column > 0 and _alike(cell, final, recalc):
         found.append(cell)
         cell = cell.offset(*step)
     value, spread = recalc.number(terminals[0]), (rate.amount or 0.0) - (growth.amount or 0.0)
     last = recalc.number(found[-1]) if found else None
     if value is None or last is None or spread <= 0:
         return ()
-    return tuple(found) if close(value, last * (1 + (growth.amount or 0.0)) / spread, 1e-4) else ()
+    if not close(value, last * (1 + (growth.amount or 0.0)) / spread, 1e-4):
+        return ()
+    return tuple(found) if found[-1] in memory.above(graph, terminals) else ()
 
 
 def _alike(cell: CellRef, model: CellRef, recalc: Recalc) -> bool:
