@@ -35,6 +35,7 @@ ROWS = {
     "quotes": 7,
     "scoring": 8,
     "report": 9,
+    "effects": 9,
     "pipeline": 10,
     "calibrate": 11,
     "authoring": 11,

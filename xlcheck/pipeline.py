@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck.binding import Binding, load_binding
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
+from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
 from xlcheck.graph import Graph, build_graph
 from xlcheck.intake import find_workbook
@@ -66,7 +68,7 @@ def grade_with_papers(
     if not any(paper.book.cells()):
         empty = empty_card(rules, f"{paper.book.file_name} has no cell content")
         return Graded(_report(rules, paper, (), empty), paper)
-    results = run_checks(paper, requests(rules))
+    results = _checked(paper, requests(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(found.memos)
     card = score(rules, results, verify(rulings, handed_in))
     return Graded(_report(rules, paper, results, card), paper)
@@ -81,7 +83,11 @@ def audit(workbook: FilePath, rubric: FilePath = "generic-dcf", *, binding: File
     paper = study(one_workbook(workbook), _binding(rules, binding), rules.valuation_date)
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
-    return _report(rules, paper, run_checks(paper, wanted), None)
+    return _report(rules, paper, _checked(paper, wanted), None)
+
+
+def _checked(paper: Workpaper, wanted: Iterable[Request]) -> tuple[CheckResult, ...]:
+    return with_effects(run_checks(paper, wanted), paper.recalc, paper.roles)
 
 
 def study(workbook: FilePath, binding: Binding | None = None, valuation_date: date | None = None) -> Workpaper:

@@ -154,7 +154,7 @@ def finding_lines(finding: Finding, paint: Paint) -> Iterator[str]:
     shown = [f"{name} {quantity(value, finding.unit)}" for name, value in figures.items() if value is not None]
     if shown:
         yield paint(f"        {', '.join(shown)}", "dim")
-    if finding.effect is not None:
+    if finding.effect is not None and finding.effect.stated != finding.effect.repaired:
         effect = finding.effect
         moves = f"from {quantity(effect.stated)} to {quantity(effect.repaired)}"
         yield paint(f"        repaired, {effect.role.replace('_', ' ')} moves {moves}", "dim")
