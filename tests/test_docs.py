@@ -89,6 +89,19 @@ def test_every_verb_is_in_the_readme(verb):
     assert f"xlcheck {verb}" in README
 
 
+def test_terminal_excerpt_of_the_readme_is_what_the_program_prints(tmp_path, capsys):
+    task = ROOT / "fixtures" / "sic-epitaxy-dcf"
+    excerpt = re.search(r"```\n\$ (xlcheck grade .*?)\n(.*?)\n```", README, re.DOTALL)
+    arguments = [str(task / part) if part.startswith("flawed") else part for part in excerpt[1].split()[1:]]
+    assert cli.main([*arguments, "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    position = 0
+    for line in excerpt[2].splitlines():
+        if line != "…":
+            assert line in printed[position:], f"README shows a line that grade does not print here: {line}"
+            position = printed.index(line, position) + 1
+
+
 def test_readme_has_its_two_commands():
     commands = [line for line in README.splitlines() if line.startswith("python3 -m venv")]
     assert len(commands) == 2
