@@ -95,10 +95,10 @@ def _wrong_cells(recalc: Recalc, grid: SensitivityGrid) -> dict[CellRef, tuple[f
 
 def _moves(recalc: Recalc, grid: SensitivityGrid) -> bool:
     """Say whether the output moves when an axis input moves: else the grid is of another model."""
-    corners = [CellRef(grid.area.sheet, grid.area.first_row, grid.area.first_column)]
-    corners.append(CellRef(grid.area.sheet, grid.area.last_row, grid.area.last_column))
-    values = [model_value(recalc, grid, ref) for ref in corners]
-    return None not in values and values[0] != values[1]
+    area = grid.area
+    rows, columns = (area.first_row, area.last_row), (area.first_column, area.last_column)
+    values = [model_value(recalc, grid, CellRef(area.sheet, row, column)) for row in rows for column in columns]
+    return None not in values and len(set(values)) > 1
 
 
 def _same_size(wrong: dict[CellRef, tuple[float, float]]) -> bool:

@@ -1,0 +1,160 @@
+"""Checks of families flow, basis and statements on small invented workbooks."""
+
+import pytest
+from checking_helper import accused, audit, write
+
+ROLES = {"fcff": "M!C9:E9"}
+FLOW = {
+    "M!A1": ["Year", "2025A", "2026E", "2027E", "2028E"],
+    "M!A2": ["Revenue", 100, 110, 121, 133.1],
+    "M!A3": ["EBIT", 10, 12, 13, 15],
+    "M!A4": ["Taxes on EBIT", None, "=C3*0.25", "=D3*0.25", "=E3*0.25"],
+    "M!A5": ["Depreciation", 5, 5, 6, 6],
+    "M!A6": ["Capital expenditure", 6, 7, 7, 8],
+    "M!A7": ["Net working capital", 20, 22, 24, 26],
+    "M!A8": ["Increase in net working capital", None, "=C7-B7", "=D7-C7", "=E7-D7"],
+    "M!A9": ["Free cash flow", None, "=C3-C4+C5-C6-C8", "=D3-D4+D5-D6-D8", "=E3-E4+E5-E6-E8"],
+}
+
+
+def row(template):
+    return [template.replace("C", column).replace("@", before) for column, before in zip("CDE", "BCD", strict=True)]
+
+
+def one(folder, check, cells, roles=ROLES):
+    return audit(write(folder, cells), roles, [check])[check]
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["fcff-identity", "tax-on-ebit", "nwc-is-a-change", "nwc-sign", "sign-convention", "no-financing-flows", "nopat"],
+)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"M!A9": ["Free cash flow", None, *row("=C3*(1-0.25)+C5-C6-C8")]},
+        {"M!A6": ["Capital expenditure", -6, -7, -7, -8], "M!A9": ["Free cash flow", None, *row("=C3-C4+C5+C6-C8")]},
+        {
+            "M!A8": ["(Increase) / decrease in working capital", None, *row("=@7-C7")],
+            "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")],
+        },
+        {"M!A7": ["Net working capital", 26, 24, 22, 20]},
+        {"M!A9": ["Free cash flow", None, *row("=(C3-C4)*(1-0.4)")]},
+        {"M!A3": ["Cash flow from operations", 10, 12, 13, 15], "M!A9": ["Free cash flow", None, *row("=C3-C6")]},
+    ],
+)
+def test_accepted_forms_of_the_flow_pass(tmp_path, check, change):
+    assert one(tmp_path, f"flow.{check}", {**FLOW, **change}).status in ("pass", "not_applicable")
+
+
+@pytest.mark.parametrize(
+    ("check", "change", "cell"),
+    [
+        ("fcff-identity", {"M!A9": ["Free cash flow", None, *row("=C3-C4+C5+C6-C8")]}, "M!C9"),
+        ("tax-on-ebit", {"M!A9": ["Free cash flow", None, *row("=C3+C5-C6-C8")]}, "M!C9"),
+        ("nwc-is-a-change", {"M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6-C7")]}, "M!C7"),
+        ("nwc-sign", {"M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")]}, "M!C8"),
+        ("sign-convention", {"M!A6": ["Capital expenditure", 6, 7, 7, 7, -8]}, "M!F6"),
+        (
+            "no-financing-flows",
+            {"M!A10": ["Interest expense", 1, 1, 1, 1], "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6-C8-C10")]},
+            "M!C9",
+        ),
+        (
+            "row-is-what-it-says",
+            {"M!A6": ["Capital expenditure", None, *row("=C12")], "M!A12": ["Net PP&E", 50, 52, 54, 57]},
+            "M!C6",
+        ),
+        (
+            "stock-compensation",
+            {
+                "M!A10": ["Stock-based compensation", 1, 1, 1, 1],
+                "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6-C8+C10")],
+            },
+            "M!C10",
+        ),
+    ],
+)
+def test_a_fault_of_the_flow_is_found_at_its_cell(tmp_path, check, change, cell):
+    cells, roles = {**FLOW, **change}, ROLES
+    if check == "sign-convention":
+        cells["M!A1"] = [*FLOW["M!A1"], "2029E"]
+        for number in (2, 3, 5, 7):
+            cells[f"M!A{number}"] = [*FLOW[f"M!A{number}"], 30]
+        cells |= {"M!F4": "=F3*0.25", "M!F8": "=F7-E7", "M!F9": "=F3-F4+F5-F6-F8"}
+        roles = {"fcff": "M!C9:F9"}
+    result = one(tmp_path, f"flow.{check}", cells, roles)
+    assert result.status == "fail", result.reason
+    assert cell in accused(result)
+
+
+def test_a_typed_copy_of_a_line_with_one_other_year_is_named(tmp_path):
+    years = ["Year", 2025, 2026, 2027, 2028, 2029]
+    cells = {
+        "M!A1": years,
+        "M!A2": ["Revenue", 100, 110, 121, 133, 146],
+        "M!A9": ["Free cash flow", None, 5, 6, 7, 8],
+        "P!A1": years,
+        "P!A2": ["Revenue", 100, 110, 121, 131, 146],
+    }
+    roles = {"fcff": "M!C9:F9"}
+    assert accused(one(tmp_path, "flow.same-quantity-two-values", cells, roles)) == {"M!E2"}
+    other = {**cells, "P!A2": ["Revenue", 100, 90, 80, 70, 60]}
+    assert one(tmp_path, "flow.same-quantity-two-values", other, roles).status == "pass"
+
+
+@pytest.mark.parametrize(("column", "status"), [("C", "pass"), ("B", "fail")])
+def test_a_row_linked_one_period_off_is_found_and_an_opening_balance_is_not(tmp_path, column, status):
+    cells = {**FLOW, "P!A1": FLOW["M!A1"], "P!A2": ["Capital expenditure", 6, 7, 7, 8]}
+    steps = {"C": "CDE", "B": "BCD"}[column]
+    cells["M!A6"] = ["Capital expenditure", 6, *(f"=P!{letter}2" for letter in steps)]
+    result = one(tmp_path, "basis.period-alignment", cells)
+    assert result.status == status
+    assert accused(result) == ({"M!C6"} if status == "fail" else set())
+    opening = {**cells, "M!A6": ["Opening capital expenditure", 6, *(f"=P!{letter}2" for letter in steps)]}
+    assert one(tmp_path, "basis.period-alignment", opening).status in ("pass", "not_applicable")
+
+
+@pytest.mark.parametrize(
+    ("formula", "status"),
+    [("=50/(1+B1)^2", "fail"), ("=50/(1+B1/100)^2", "pass"), ("=50/(1+B1%)^2", "pass"), ("=NPV(B1,50,50)", "fail")],
+)
+def test_percent_points_must_be_scaled_where_they_are_used(tmp_path, formula, status):
+    cells = {"M!A1": ["WACC", 8.8], "M!A2": ["Present value", formula]}
+    result = one(tmp_path, "basis.percent-scale", cells, {"wacc": "M!B1"})
+    assert result.status == status
+    assert accused(result) == ({"M!B1"} if status == "fail" else set())
+
+
+@pytest.mark.parametrize(("title", "status"), [("Valuation, USD million", "pass"), ("Valuation", "unverifiable")])
+def test_a_workbook_without_a_unit_stays_open(tmp_path, title, status):
+    cells = {"M!A1": title, "M!A2": ["Enterprise value", "=5*7"]}
+    assert one(tmp_path, "basis.units-declared", cells, {"enterprise_value": "M!B2"}).status == status
+
+
+@pytest.mark.parametrize(("gap", "status"), [(0, "pass"), (4, "fail")])
+def test_a_projected_balance_sheet_must_balance(tmp_path, gap, status):
+    cells = {
+        "M!A1": ["Year", 2026, 2027, 2028],
+        "M!A2": ["Cash", 100, 110, 120],
+        "M!A3": ["Total assets", "=B2*10", "=C2*10", "=D2*10"],
+        "M!A4": ["Total liabilities and equity", "=B2*10", "=C2*10", f"=D2*10+{gap}"],
+    }
+    result = one(tmp_path, "statements.balance-sheet", cells, {})
+    assert result.status == status
+    assert accused(result) == ({"M!D3", "M!D4"} if gap else set())
+
+
+def test_closing_cash_ties_to_the_balance_sheet(tmp_path):
+    years = ["Year", 2026, 2027, 2028, 2029]
+    cells = {
+        "C!A1": years,
+        "C!A2": ["Closing cash", 10, "=B2+5", "=C2+5", "=D2+5"],
+        "B!A1": years,
+        "B!A2": ["Cash and cash equivalents", "=C!B2", "=C!C2", "=C!D2", "=C!E2"],
+        "B!A3": ["Total assets", "=B2*3", "=C2*3", "=D2*3", "=E2*3"],
+    }
+    assert one(tmp_path, "statements.cash-ties", cells, {}).status == "pass"
+    broken = {**cells, "B!A2": ["Cash and cash equivalents", "=C!B2", "=C!C2", "=C!D2", "=C!E2+18"]}
+    assert accused(one(tmp_path, "statements.cash-ties", broken, {})) == {"B!E2"}
