@@ -148,7 +148,8 @@ ROWS = (
     "discount_period", "discount_factor", "pv_fcff",
 )  # fmt: skip
 OUTPUTS = (
-    "sum_pv_fcff", "terminal_value", "pv_terminal_value", "enterprise_value", "equity_value", "value_per_share", "upside",
+    "sum_pv_fcff", "terminal_value", "pv_terminal_value", "enterprise_value", "equity_value", "value_per_share",
+    "upside",
 )  # fmt: skip
 
 

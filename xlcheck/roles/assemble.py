@@ -9,7 +9,8 @@ from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Node, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.roles.candidates import Candidate
-from xlcheck.roles.chain import CLAIMS, OUTPUTS
+from xlcheck.roles.chain import OUTPUTS
+from xlcheck.roles.claims import CLAIMS
 from xlcheck.roles.identities import satisfies
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shapes import Shapes
@@ -114,7 +115,8 @@ class Assembly:
             return
         best = ordered[0]
         rivals = [
-            item for item in ordered[1:]
+            item
+            for item in ordered[1:]
             if best[0] - item[0] < MARGIN and not _same(item[1].num.value, best[1].num.value)
         ]
         picks = [self._labelled(role, item[1], near(item[1])) for item in (best, *rivals)]
@@ -128,7 +130,7 @@ class Assembly:
         return Pick(role, candidate.num.ref, label=candidate.score, graph=bonus >= 0.15, evidence=evidence)
 
     def _outputs(self) -> None:
-        """Outputs that no formula led to: by label, among the cells that the top depends on."""
+        """Bind outputs that no formula led to by label, among the cells that the top depends on."""
         scope = self.graph.ancestors([self.chain.top])
         for role in OUTPUTS[1:]:
             if self.chain.sums is None and "pv_terminal_value" not in self.chain.picks:
@@ -178,7 +180,7 @@ class Assembly:
                 return
 
     def _price(self) -> None:
-        """The price is what the value is compared with."""
+        """Bind the price: what the value is compared with."""
         root = self.shapes.root
         top = root(self.chain.cell("value_per_share") or self.chain.top)
         home = self.chain.top.sheet
@@ -193,17 +195,19 @@ class Assembly:
                     self._put_graph("current_price", others[0])
         for reader in self.graph.dependents(top):
             tree = self.shapes.tree(reader)
-            cells = {part.cell for part in walk(tree) if isinstance(part, Ref)} - {top} if tree is not None else set()
-            if len(cells) == 1 and self.shapes.naming.score(next(iter(cells)), "current_price") >= 0.7:
-                self._put_graph("current_price", next(iter(cells)))
+            read = {part.cell for part in walk(tree) if isinstance(part, Ref)} - {top} if tree is not None else set()
+            if len(read) == 1 and self.shapes.naming.score(next(iter(read)), "current_price") >= 0.7:
+                self._put_graph("current_price", next(iter(read)))
         self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
 
     def _put_graph(self, role: str, cell: CellRef) -> None:
         label = self.shapes.naming.score(cell, role)
-        self.chain.put(Pick(role, cell, label=label, graph=True, evidence=[f"{cell} is read by the formulas of {self.chain.top}"]))
+        self.chain.put(
+            Pick(role, cell, label=label, graph=True, evidence=[f"{cell} is read by the formulas of {self.chain.top}"])
+        )
 
     def _capital(self) -> None:
-        """The parts of the cost of capital, among the cells that the rate depends on."""
+        """Bind the parts of the cost of capital, among the cells that the rate depends on."""
         rate = self.chain.cell("wacc") or self.chain.cell("cost_of_equity")
         scope = self.graph.ancestors([self.shapes.root(rate)]) if rate else frozenset()
         near = self._near(scope, 0.25)
@@ -233,9 +237,10 @@ class Assembly:
         if isinstance(node, Ref):
             if self.shapes.naming.score(node.cell, "equity_risk_premium") >= 0.4:
                 self._put_graph("equity_risk_premium", node.cell)
-        elif isinstance(node, Binary) and node.operator == "-" and isinstance(node.left, Ref):
-            if self.shapes.naming.score(node.left.cell, "market_return") >= 0.4:
-                self._put_graph("market_return", node.left.cell)
+            return
+        market = node.left if isinstance(node, Binary) and node.operator == "-" else None
+        if isinstance(market, Ref) and self.shapes.naming.score(market.cell, "market_return") >= 0.4:
+            self._put_graph("market_return", market.cell)
 
     def _counts(self) -> None:
         shares = self.chain.cell("shares")

@@ -22,7 +22,9 @@ _SCALES = (
     (r"万|萬", 1e4),
     (r"thousand(?:s)?\b|\btsd\b|千|(?<!\d)['’‘]?000s?\b|\bk\b(?=\s*[$€£]|\)|$)", 1e3),
 )
-_SHORT = re.compile(r"(?:usd|eur|gbp|cny|rmb|hkd|jpy|inr|cad|aud|chf|krw|[$€£¥₹])\s*(m|b|k)\b|\b(m)\s*(?=[$€£¥₹]|usd|eur|rmb|hkd)")
+_SHORT = re.compile(
+    r"(?:usd|eur|gbp|cny|rmb|hkd|jpy|inr|cad|aud|chf|krw|[$€£¥₹])\s*(m|b|k)\b|\b(m)\s*(?=[$€£¥₹]|usd|eur|rmb|hkd)"
+)
 _LETTERS = {"m": 1e6, "b": 1e9, "k": 1e3}
 _CURRENCIES = (
     (r"hk\$|\bhkd\b|港元|港币|港幣", "HKD"),
@@ -196,7 +198,7 @@ def _unit_column(sheet: SheetLayout) -> Iterator[tuple[int, int, Basis]]:
 def _currency_of_format(form: str) -> str | None:
     for match in _FORMAT_CURRENCY.finditer(form):
         symbol = match[1] or match[2] or match[3] or ""
-        if symbol and symbol != "¥" and symbol != "$":
+        if symbol and symbol not in ("¥", "$"):
             found = currency_in(symbol)
             if found is not None:
                 return found

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.roles.layout import REACH, Layout, Num, SheetLayout, is_unit
 from xlcheck.roles.lexicon import Lexicon
-from xlcheck.roles.timeline import Timelines
 from xlcheck.roles.vocabulary import SCALAR_ROLES
 
 BELOW = 0.1
@@ -30,16 +29,15 @@ class Candidate:
     """True where the number is one of a row (column) of periods."""
 
 
-def find_candidates(layout: Layout, lexicon: Lexicon, timelines: Timelines) -> Mapping[str, tuple[Candidate, ...]]:
+def find_candidates(layout: Layout, lexicon: Lexicon) -> Mapping[str, tuple[Candidate, ...]]:
     """Return role → candidates of every sheet, best first."""
     found: dict[str, list[Candidate]] = {}
     for sheet in layout.sheets:
-        positions = _timeline_positions(sheet, timelines)
         for place, text in sheet.texts.items():
             matches = {role: score for role, score in lexicon.match(text).items() if role in SCALAR_ROLES}
             if not matches or max(matches.values()) < 0.4:
                 continue
-            for num, less, series in _values(sheet, place, lexicon, positions):
+            for num, less, series in _values(sheet, place, lexicon):
                 for role, score in matches.items():
                     if score - less > 0.25 and _plausible(role, num):
                         found.setdefault(role, []).append(
@@ -48,14 +46,7 @@ def find_candidates(layout: Layout, lexicon: Lexicon, timelines: Timelines) -> M
     return {role: tuple(sorted(some, key=lambda one: -one.score)) for role, some in found.items()}
 
 
-def _timeline_positions(sheet: SheetLayout, timelines: Timelines) -> frozenset[tuple[bool, int]]:
-    lines = timelines.get(sheet.name, ())
-    return frozenset((line.across, tick.position) for line in lines for tick in line.ticks)
-
-
-def _values(
-    sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon, positions: frozenset[tuple[bool, int]]
-) -> Iterator[tuple[Num, float, bool]]:
+def _values(sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon) -> Iterator[tuple[Num, float, bool]]:
     row, column = place
     right = list(_right(sheet, row, column, lexicon))
     if right:

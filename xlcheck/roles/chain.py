@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, is_link, terms, walk
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, terms, walk
 from xlcheck.roles.candidates import Candidate
+from xlcheck.roles.claims import CLAIMS, cells_of, claim_role
 from xlcheck.roles.picks import Chain, Pick
-from xlcheck.roles.shapes import Shapes, power_of, rate_of, unwrapped
+from xlcheck.roles.shape import rate_of, unwrapped
+from xlcheck.roles.shapes import Shapes
 
-CLAIMS = (
-    "cash", "debt", "net_debt", "lease_liabilities", "minority_interest", "preferred_equity", "investments",
-    "pension_deficit", "other_claims",
-)  # fmt: skip
 COUNTS = ("shares", "diluted_shares", "basic_shares")
 OUTPUTS = ("value_per_share", "equity_value", "enterprise_value", "sum_pv_fcff", "terminal_value", "pv_terminal_value")
 _WHOLE = ("ev", "sum_pv", "equity")
@@ -38,7 +36,7 @@ class Walk:
         if role == "value_per_share":
             self._per_share(top, 0)
         elif role == "equity_value":
-            self._equity(Ref(top), 1)
+            self._equity(Ref(top))
         else:
             self._enterprise(Ref(top))
         return self.chain
@@ -108,7 +106,7 @@ class Walk:
         if counts:
             self._put("shares", counts[0])
         if money:
-            self._equity(money[0], 1)
+            self._equity(money[0])
 
     def _is_money(self, cell: CellRef) -> bool:
         return self.shapes.naming.score(cell, "equity_value", "enterprise_value") >= 0.6
@@ -120,7 +118,7 @@ class Walk:
                 self._per_share(part.cell, depth + 1)
                 return
 
-    def _equity(self, node: Node, sign: int) -> None:
+    def _equity(self, node: Node) -> None:
         cell = node.cell if isinstance(node, Ref) else None
         kind = self._kind(node)
         score = self.shapes.naming.score
@@ -133,7 +131,7 @@ class Walk:
         mains = list(self._claims(node, 1, 0))
         if cell is not None and (cell != self.chain.top or "equity_value" in self.chain.picks):
             self._put("equity_value", cell)
-        elif len(mains) and self._has_claims():
+        elif mains and self._has_claims():
             self._put("equity_value", None, node)
         if len(mains) == 1:
             self._enterprise(mains[0])
@@ -167,40 +165,31 @@ class Walk:
                 kind = self._kind(option)
                 if kind == "equity" and (isinstance(option, Ref) or len(terms(option)) > 1):
                     found += list(self._claims(option, sign * part_sign, depth + 1))
-                elif kind in ("ev", "sum_pv", "pv_tv") or (kind == "pv" and self._claim_role(option) is None):
-                    found.append(option)
-                elif isinstance(option, Ref) and self.shapes.naming.score(option.cell, "enterprise_value") >= 0.8:
+                elif (
+                    kind in ("ev", "sum_pv", "pv_tv")
+                    or (kind == "pv" and claim_role(self.shapes, option) is None)
+                    or (isinstance(option, Ref) and self.shapes.naming.score(option.cell, "enterprise_value") >= 0.8)
+                ):
                     found.append(option)
                 else:
                     self._claim(option, sign * part_sign, depth)
         yield from found
 
-    def _claim_role(self, node: Node) -> str | None:
-        cells = [part.cell for part in walk(node) if isinstance(part, Ref)]
-        if not cells:
-            return None
-        named = self.shapes.naming.at(cells[0])
-        best = max((named[role] for role in CLAIMS if role in named), key=lambda one: one.score, default=None)
-        if best is None or best.score < 0.5:
-            root = self.shapes.root(cells[0])
-            named = self.shapes.naming.at(root) if root != cells[0] else {}
-            best = max((named[role] for role in CLAIMS if role in named), key=lambda one: one.score, default=None)
-        return best.role if best is not None and best.score >= 0.5 else None
-
     def _claim(self, node: Node, sign: int, depth: int) -> None:
-        role = self._claim_role(node)
+        role = claim_role(self.shapes, node)
         cell = node.cell if isinstance(node, Ref) else None
         if role is None:
             return
         if cell is None:
-            cells = [part.cell for part in walk(node) if isinstance(part, Ref)]
+            cells = cells_of(node)
             cell = cells[0] if len(cells) == 1 else None
         self._put(role, cell, None if cell else node, sign)
         if role == "net_debt" and cell is not None and depth < 4:
             inner = self._tree(cell)
             if inner is not None and len(terms(inner)) > 1:
                 for part_sign, part in terms(inner):
-                    for option in [Ref(one) for one in self.shapes.cells([part])] or [part]:
+                    options: list[Node] = [Ref(one) for one in self.shapes.cells([part])]
+                    for option in options or [part]:
                         self._claim(option, sign * part_sign, depth + 1)
 
     def _enterprise(self, node: Node) -> None:
@@ -227,9 +216,10 @@ class Walk:
         if isinstance(tree, Call) and tree.function in ("AVERAGE", "CHOOSE", "IF", "MEDIAN", "SWITCH", "INDEX"):
             self._options(tree)
             return
-        mains = []
+        mains: list[Node] = []
         for _, part in terms(tree):
-            for option in [Ref(one) for one in self.shapes.cells([part])] if isinstance(part, Range) else [part]:
+            inside: list[Node] = [Ref(one) for one in self.shapes.cells([part])]
+            for option in inside if isinstance(part, Range) else [part]:
                 if self._kind(option) in ("ev", "sum_pv", "pv_tv", "pv", "tv"):
                     mains.append(option)
         inner = [one for one in mains if self._kind(one) == "ev" and one is not tree]
@@ -293,9 +283,8 @@ class Walk:
         shape = self.shapes.of(node)
         if shape is None:
             return
-        if cell != self.chain.cell("enterprise_value") or cell is None:
-            if not shape.with_tv:
-                self._put("sum_pv_fcff", cell, None if cell else node)
+        if (cell is None or cell != self.chain.cell("enterprise_value")) and not shape.with_tv:
+            self._put("sum_pv_fcff", cell, None if cell else node)
         self.chain.sums = self.chain.sums or (self._tree(cell) if cell else node)
         self.chain.sums_home = self.chain.sums_home or (self.shapes.root(cell) if cell else None)
         if shape.rate and shape.inline:
@@ -369,10 +358,10 @@ class Walk:
             self.chain.methods.add("multiple")
             self._put("exit_multiple", shape.multiple)
         if isinstance(tree, Call):
-            for part in self.shapes.cells([one for one in tree.arguments if one is not None]):
-                inner = self.shapes.at(part)
+            for option in self.shapes.cells([one for one in tree.arguments if one is not None]):
+                inner = self.shapes.at(option)
                 if inner and inner.kind == "tv":
-                    self._terminal_value(self.shapes.root(part))
+                    self._terminal_value(self.shapes.root(option))
         for part in walk(tree):
             self._ronic(part)
 
@@ -402,6 +391,3 @@ def _added(nodes: list[Node]) -> Node:
     for node in nodes[1:]:
         total = Binary("+", total, node)
     return total
-
-
-__all__ = ["CLAIMS", "COUNTS", "Walk", "is_link", "power_of"]

@@ -29,7 +29,9 @@ def bound_by_grader(binding: Mapping[str, str], layout: Layout) -> Given:
         if role in SCALAR_ROLES:
             value = layout.value(cells[0])
             unit = SCALAR_ROLES[role]
-            points = unit == "rate" and value is not None and abs(value) > 1 and role not in ("debt_to_equity", "upside")
+            points = (
+                unit == "rate" and value is not None and abs(value) > 1 and role not in ("debt_to_equity", "upside")
+            )
             scalars[role] = Located(
                 role=role, cell=cells[0], value=value, unit=unit, factor=0.01 if points else 1.0, confidence=1.0,
                 how="binding", evidence=("named by the grader",),

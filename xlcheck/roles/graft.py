@@ -63,9 +63,7 @@ class Graft:
             take(root, candidate)
 
 
-def typed_value_per_share(
-    chain: Chain, candidates: Mapping[str, tuple[Candidate, ...]], shapes: Shapes
-) -> Pick | None:
+def typed_value_per_share(chain: Chain, candidates: Mapping[str, tuple[Candidate, ...]], shapes: Shapes) -> Pick | None:
     """Return the one typed value per share beside a live valuation: a headline that no formula leads to."""
     sheets = {pick.cell.sheet for pick in chain.picks.values() if pick.cell is not None}
     found = {
@@ -81,4 +79,3 @@ def typed_value_per_share(
     cell, candidate = next(iter(found.items()))
     evidence = [f"{candidate.label} reads {candidate.text!r}; the value is typed"]
     return Pick("value_per_share", cell, label=candidate.score, evidence=evidence)
-

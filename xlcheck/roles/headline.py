@@ -67,7 +67,7 @@ def _discounts(chain: Chain) -> bool:
 
 
 def _speaks_of_dcf(candidates: Mapping[str, tuple[Candidate, ...]]) -> bool:
-    """Say whether labels name the parts of a DCF: without formulas, an EV alone may stand in an LBO or a comps table."""
+    """Say whether labels name the parts of a DCF: an EV alone may stand in an LBO or a comps table."""
     named = [role for role in _DISCOUNTING if any(one.score >= 0.85 for one in candidates.get(role, ()))]
     return len(named) >= 3
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xlcheck.cells import CellRef
-from xlcheck.roles.chain import CLAIMS
+from xlcheck.roles.claims import CLAIMS
 from xlcheck.roles.layout import Layout
 from xlcheck.roles.picks import Line, Pick
 
@@ -48,7 +48,9 @@ def _products(lines: Mapping[str, Line], layout: Layout) -> None:
         return
     if len({len(line.cells) for line in (flows, factors, pvs)}) != 1:
         return
-    triples = list(zip(_values(flows.cells, layout), _values(factors.cells, layout), _values(pvs.cells, layout), strict=True))
+    triples = list(
+        zip(_values(flows.cells, layout), _values(factors.cells, layout), _values(pvs.cells, layout), strict=True)
+    )
     if any(None in triple for triple in triples):
         return
     times = all(_near(pv or 0.0, (flow or 0.0) * (factor or 0.0)) for flow, factor, pv in triples)
@@ -95,7 +97,4 @@ def _near(left: float, right: float) -> bool:
 
 def _power(ratio: float) -> bool:
     """Say whether a ratio is a power of ten."""
-    for power in range(-9, 10):
-        if abs(ratio / 10.0**power - 1) < ROUNDED:
-            return True
-    return False
+    return any(abs(ratio / 10.0**power - 1) < ROUNDED for power in range(-9, 10))

@@ -23,7 +23,8 @@ _UNIT = re.compile(
     r"(?i)^\W*(?:(?:in\s+)?(?:usd|eur|gbp|cny|rmb|hkd|jpy|inr|cad|aud|chf|krw|twd|sgd|pkr|vnd|brl|a\$|c\$|hk\$|us\$|s\$|rs\.?|"
     r"[$€£¥₹₽₩元円])?\s*[/'\-]?\s*"
     r"(?:m|mm|mn|mio\.?|mln|million(?:s|en)?|k|000s?|'000|thousand(?:s)?|tsd\.?|bn|b|billion(?:s)?|mrd\.?|cr\.?|crores?|lakhs?|"
-    r"百万[元股円]?|万[元股]|亿[元股]|千[元股]|元|股|per share|/share|/股|shares?|stück|mio\. stück|days?|years?|yrs?|yr|x|%|倍|天|年|日期|"
+    r"百万[元股円]?|万[元股]|亿[元股]|千[元股]|元|股|per share|/share|/股|shares?|stück|mio\. stück|"
+    r"days?|years?|yrs?|yr|x|%|倍|天|年|日期|"
     r"date|number|#|times|ratio|pct|percent|value|wert|数值|hkd/rmb|[a-z]{3}/[a-z]{3})?)\W*$"
 )
 
@@ -183,9 +184,8 @@ def _sort(
             return
         numbers[place] = Num(cell.ref, typed, False, False, "%" in shown)
         return
-    if isinstance(shown, bool) or (cell.formula is None and not isinstance(shown, int | float) and not _error(shown)):
-        if cell.formula is None:
-            return
+    if cell.formula is None and (isinstance(shown, bool) or not isinstance(shown, int | float | CellError)):
+        return
     number = None if isinstance(value, Unsolved) else as_number(value)
     form = cell.number_format
     numbers[place] = Num(
@@ -195,7 +195,3 @@ def _sort(
         bool(_DATE_FORMAT.search(form)) and "General" not in form,
         "%" in form,
     )
-
-
-def _error(value: object) -> bool:
-    return isinstance(value, CellError)

@@ -26,7 +26,20 @@ RATIO = 0.25
 LONGEST_LABEL = 12
 """Words; a longer text is a note."""
 _MONEY_NOT = frozenset(
-    ["%", "percent", "margin", "ratio", "yield", "multiple", "day", "cagr", "share_of", "weight", "sensitivity", "check"]
+    [
+        "%",
+        "percent",
+        "margin",
+        "ratio",
+        "yield",
+        "multiple",
+        "day",
+        "cagr",
+        "share_of",
+        "weight",
+        "sensitivity",
+        "check",
+    ]
 )
 
 
@@ -185,7 +198,9 @@ def _in_cjk(lexicon: Lexicon, reading: Reading) -> list[Match]:
         start = text.find(phrase.compact)
         if start >= 0:
             rest = len(text) - len(phrase.compact)
-            found.append(Match(phrase.role, phrase.weight * max(0.6, 1 - 0.03 * rest), start, start + len(phrase.compact)))
+            found.append(
+                Match(phrase.role, phrase.weight * max(0.6, 1 - 0.03 * rest), start, start + len(phrase.compact))
+            )
     for token in dict.fromkeys(reading.tokens):
         start = text.find(token)
         for phrase in lexicon.by_word.get(token, ()):
@@ -221,5 +236,6 @@ def _barred(lexicon: Lexicon, role: str, whole: Reading) -> bool:
         return True
     spaced = " " + " ".join(whole.tokens) + " "
     return any(
-        barred in whole.compact if has_cjk(barred) else f" {barred} " in spaced for barred in lexicon.barred.get(role, ())
+        barred in whole.compact if has_cjk(barred) else f" {barred} " in spaced
+        for barred in lexicon.barred.get(role, ())
     )

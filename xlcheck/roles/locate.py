@@ -15,12 +15,13 @@ from xlcheck.roles.basis import Bases
 from xlcheck.roles.candidates import Candidate, find_candidates
 from xlcheck.roles.given import bound_by_grader
 from xlcheck.roles.graft import Graft, typed_value_per_share
-from xlcheck.roles.identities import mark
 from xlcheck.roles.headline import Standing, find_valuations, tied
+from xlcheck.roles.identities import mark
 from xlcheck.roles.layout import read_layout
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.picks import Chain
+from xlcheck.roles.rows import Rows
 from xlcheck.roles.series import Tracks
 from xlcheck.roles.shapes import Shapes
 from xlcheck.roles.timeline import Timelines, find_timelines
@@ -47,8 +48,7 @@ def locate(
     lexicon = load_lexicon(vocabulary)
     shapes = Shapes(book, Naming(layout, lexicon))
     timelines: Timelines = {sheet.name: find_timelines(sheet) for sheet in layout.sheets}
-    candidates = find_candidates(layout, lexicon, timelines)
-    readers = _readers(graph)
+    candidates = find_candidates(layout, lexicon)
     valuations = find_valuations(shapes, candidates, _readers(graph))
     search = Search(shapes, graph, candidates, timelines, Valuer(layout, Bases(layout)))
     given = bound_by_grader(binding or {}, layout)
@@ -111,7 +111,7 @@ class Search:
             typed = typed_value_per_share(chain, self.candidates, self.shapes)
             if typed is not None:
                 chain.put(typed)
-        lines = Tracks(self.shapes, chain, self.timelines).lines()
+        lines = Tracks(Rows(self.shapes, chain, self.timelines)).lines()
         assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
         picks = assembly.complete()
         mark(picks, lines, self.valuer.layout)

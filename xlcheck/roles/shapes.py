@@ -8,45 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Array, Binary, Call, Node, Number, Range, Ref, Unary, Union, factors, is_link, parse, terms, walk
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, parse, terms, walk
 from xlcheck.roles.naming import Naming
+from xlcheck.roles.shape import TYPED, Kind, Shape, combined, linked, power_of, rate_of, unwrapped
 from xlcheck.workbook import Book
-
-Kind = Literal["factor", "divisor", "pv", "sum_pv", "tv", "pv_tv", "ev", "equity", "per_share"]
-WRAPPERS = {"ROUND": 0, "ROUNDUP": 0, "ROUNDDOWN": 0, "IFERROR": 0, "IFNA": 0, "SINGLE": 0, "ABS": 0, "INT": 0, "N": 0, "MROUND": 0}
-"""Functions that hand on their argument, and its place."""
-
-
-TYPED: dict[str, Kind] = {
-    "sum_pv_fcff": "sum_pv",
-    "pv_terminal_value": "pv_tv",
-    "terminal_value": "tv",
-    "enterprise_value": "ev",
-    "equity_value": "equity",
-}
-"""What a typed number is by its label."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a formula is."""
-
-    kind: Kind
-    rate: CellRef | None = None
-    growth: CellRef | None = None
-    flow: CellRef | None = None
-    """The single flow behind a present value or a terminal value."""
-    flows: tuple[CellRef, ...] = ()
-    """For a sum: the cells summed, or the flows of NPV."""
-    inline: bool = False
-    """True where `flows` are undiscounted (NPV, SUMPRODUCT)."""
-    multiple: CellRef | None = None
-    blended: bool = False
-    """An average of several values of the kind."""
-    with_tv: bool = False
 
 
 @dataclass
@@ -99,7 +66,7 @@ class Shapes:
             node = self.tree(ref)
             if node is None or not is_link(node):
                 return ref
-            ref = _linked(node)
+            ref = linked(node)
         return ref
 
     def at(self, ref: CellRef) -> Shape | None:
@@ -131,7 +98,7 @@ class Shapes:
             stack.pop()
 
     def _typed(self, cell: CellRef) -> Shape | None:
-        """A typed number is what its label says, where the label is plain: a hardcoded step of the valuation."""
+        """Return what the label of a typed number says it is: a hardcoded step of the valuation."""
         number = self.naming.layout.num(cell)
         if number is None or number.value is None or number.percent or number.date:
             return None
@@ -152,7 +119,7 @@ class Shapes:
             return self._call(node, home)
         parts = terms(node)
         if len(parts) > 1:
-            return self._sum(parts, home)
+            return self._sum(parts)
         return self._product(node, home)
 
     def _call(self, node: Call, home: CellRef | None) -> Shape | None:
@@ -160,7 +127,9 @@ class Shapes:
         if node.function in ("NPV", "XNPV") and len(arguments) >= 2:
             flows = tuple(self.cells(arguments[1:2] if node.function == "XNPV" else arguments[1:]))
             with_tv = any(self._kind(flow) == "tv" or self._holds_tv(flow) for flow in flows[-2:])
-            return Shape("ev" if with_tv else "sum_pv", rate_of(arguments[0]), flows=flows, inline=True, with_tv=with_tv)
+            return Shape(
+                "ev" if with_tv else "sum_pv", rate_of(arguments[0]), flows=flows, inline=True, with_tv=with_tv
+            )
         if node.function == "PV" and len(arguments) >= 3:
             amount = terms(arguments[-1])[0][1]
             flow = amount.cell if isinstance(amount, Ref) else None
@@ -169,7 +138,7 @@ class Shapes:
         if node.function == "SUMPRODUCT":
             return self._sumproduct(arguments)
         if node.function in ("SUM",):
-            return self._sum(terms(node), home)
+            return self._sum(terms(node))
         if node.function == "POWER":
             return self._product(node, home) if power_of(node) is not None else None
         if node.function in ("AVERAGE", "CHOOSE", "IF", "MEDIAN", "SWITCH", "INDEX"):
@@ -177,7 +146,7 @@ class Shapes:
         return None
 
     def _choice(self, function: str, arguments: list[Node]) -> Shape | None:
-        """A choice or an average of like values is such a value."""
+        """Return what a choice or an average is: the kind of its values, if they are of one kind."""
         options: list[Node] = []
         for argument in arguments if function in ("AVERAGE", "MEDIAN") else arguments[1:]:
             options += [Ref(cell) for cell in self.cells([argument])] or [argument]
@@ -198,7 +167,7 @@ class Shapes:
             kinds = {self._kind(cell) for cell in left} | {self._kind(cell) for cell in right}
             if "ev" in kinds or "per_share" in kinds or "equity" in kinds:
                 kind = next(k for k in ("per_share", "equity", "ev") if k in kinds)
-                return Shape(kind, blended=True)  # type: ignore[arg-type]
+                return Shape(kind, blended=True)
             return None
         discount = [power for argument in arguments for power in self._powers(argument) if power[2] < 0]
         flows = next((tuple(self.cells([argument])) for argument in arguments if isinstance(argument, Range)), ())
@@ -310,7 +279,7 @@ class Shapes:
                     return Shape("tv", multiple=multiple.cell, flow=base.cell)
         if len(over) == 1 and not under:
             if isinstance(over[0], Range):
-                return self._sum(((1, over[0]),), home)
+                return self._sum(((1, over[0]),))
             return self.of(over[0], home) if isinstance(over[0], Ref | Call) else None
         found = [(one, self.of(one)) for one in over if not isinstance(one, Number | Range)]
         kinds = [shape.kind for _, shape in found if shape]
@@ -342,7 +311,7 @@ class Shapes:
     def _is_value_per_share(self, home: CellRef | None) -> bool:
         return home is not None and self.naming.score(home, "value_per_share") >= 0.5
 
-    def _sum(self, parts: Iterable[tuple[int, Node]], home: CellRef | None) -> Shape | None:
+    def _sum(self, parts: Iterable[tuple[int, Node]]) -> Shape | None:
         kinds: list[tuple[Shape, Node]] = []
         other = 0
         for _, part in parts:
@@ -355,7 +324,7 @@ class Shapes:
                     kinds.append((shape, option))
                 elif not isinstance(option, Number) or abs(option.value) > 1:
                     other += 1
-        return _combined(kinds, other)
+        return combined(kinds, other)
 
     def cells(self, nodes: Iterable[Node]) -> list[CellRef]:
         """Return the non-blank cells of the references among the nodes."""
@@ -374,94 +343,3 @@ class Shapes:
                 if sheet is not None:
                     found += [ref for ref in node.range.cells() if (ref.row, ref.column) in sheet.numbers]
         return found
-
-
-def _combined(kinds: list[tuple[Shape, Node]], other: int) -> Shape | None:
-    """Return what a sum of such parts is: PVs and a discounted TV make an EV, an EV and claims make equity."""
-    names = [shape.kind for shape, _ in kinds]
-    rate = next((shape.rate for shape, _ in kinds if shape.rate), None)
-    growth = next((shape.growth for shape, _ in kinds if shape.growth), None)
-    cells = tuple(node.cell for shape, node in kinds if isinstance(node, Ref) and shape.kind == "pv")
-    if not kinds:
-        return None
-    if "per_share" in names:
-        return Shape("per_share", rate, growth)
-    whole = [name for name in names if name in ("ev", "equity")]
-    has_tv = "pv_tv" in names or any(shape.with_tv for shape, _ in kinds)
-    has_pv = "sum_pv" in names or "pv" in names
-    if whole:
-        shape = next(shape for shape, _ in kinds if shape.kind in ("ev", "equity"))
-        if len(whole) > 1:
-            return replace(shape, blended=True)
-        return replace(shape, kind="equity" if other or len(kinds) > 1 else shape.kind)
-    if has_tv and (has_pv or names.count("pv_tv") >= 2) or ("tv" in names and has_pv):
-        return Shape("equity" if other else "ev", rate, growth, flows=cells, with_tv=True)
-    if names.count("pv") >= 2 or "sum_pv" in names:
-        inner = next((shape for shape, _ in kinds if shape.kind == "sum_pv"), None)
-        if other and inner is not None:
-            return Shape("equity", rate, growth, flows=inner.flows)
-        return inner or (None if other > 2 else Shape("sum_pv", rate, flows=cells))
-    if names == ["pv_tv"] and other:
-        return None
-    return kinds[0][0] if len(kinds) == 1 and not other else None
-
-
-def unwrapped(node: Node) -> Node:
-    """Take the rounding, error guards and plus signs off an expression."""
-    while True:
-        if isinstance(node, Unary) and node.operator == "+":
-            node = node.operand
-        elif isinstance(node, Call) and node.function in WRAPPERS and node.arguments and node.arguments[0] is not None:
-            node = node.arguments[0]
-        else:
-            return node
-
-
-def rate_of(node: Node | None) -> CellRef | None:
-    """Return the cell of a rate: a plain reference, or one divided by 100."""
-    if node is None:
-        return None
-    node = unwrapped(node)
-    if isinstance(node, Ref):
-        return node.cell
-    if isinstance(node, Range) and node.range.size > 1:
-        return CellRef(*node.range[:3])
-    if isinstance(node, Binary) and node.operator == "/" and node.right in (Number(100.0), Number(100)):
-        return rate_of(node.left)
-    return None
-
-
-def power_of(node: Node) -> tuple[CellRef | None, Node | None] | None:
-    """Return (rate, time) of ``(1+r)^t``, (rate, None) of ``(1+r)``, else None."""
-    node = unwrapped(node)
-    if isinstance(node, Call) and node.function == "POWER" and len(node.arguments) == 2 and node.arguments[0]:
-        base = _one_plus(node.arguments[0])
-        return None if base is None else (base[0], node.arguments[1])
-    if isinstance(node, Binary) and node.operator == "^":
-        base = _one_plus(node.left)
-        return None if base is None else (base[0], node.right)
-    base = _one_plus(node)
-    return None if base is None else (base[0], None)
-
-
-def _one_plus(node: Node) -> tuple[CellRef | None] | None:
-    node = unwrapped(node)
-    if not (isinstance(node, Binary) and node.operator == "+"):
-        return None
-    for one, rate in ((node.left, node.right), (node.right, node.left)):
-        if isinstance(unwrapped(one), Number) and unwrapped(one) == Number(1.0):
-            inner = unwrapped(rate)
-            if isinstance(inner, Number | Array):
-                return (None,)
-            cell = rate_of(inner)
-            if cell is not None:
-                return (cell,)
-    return None
-
-
-def _linked(node: Node) -> CellRef:
-    while not isinstance(node, Ref):
-        inner = node.operand if isinstance(node, Unary) else node.arguments[0] if isinstance(node, Call) else None
-        assert inner is not None
-        node = inner
-    return node.cell

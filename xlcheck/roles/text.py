@@ -58,10 +58,15 @@ _TOKEN = re.compile(
 )
 _CJK = re.compile(r"[⺀-鿿぀-ヿ豈-﫿]")
 FILLERS = frozenset(
-    "the of to for in at a an and or our by on as with from its per_cent der die das des im je und zum zur de la le du del da do "
-    "fy cy e total value_ company memo using calculated calc result year_end m mm mn k bn usd eur gbp cny rmb hkd jpy inr "
-    "million thousand billion crore lakh cr rs mio tsd c $ method "
-    "gordon perpetuity base case live pgm ggm approach".split()
+    re.findall(
+        r"\S+",
+        """
+        the of to for in at a an and or our by on as with from its per_cent der die das des im je und zum
+        zur de la le du del da do fy cy e total value_ company memo using calculated calc result year_end m
+        mm mn k bn usd eur gbp cny rmb hkd jpy inr million thousand billion crore lakh cr rs mio tsd c $
+        method gordon perpetuity base case live pgm ggm approach
+        """,
+    )
 )
 
 

@@ -16,11 +16,15 @@ Kind = Literal["actual", "forecast", "terminal", "unknown"]
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d{2})(?!\d)")
 _SHORT = re.compile(r"^(?:fy|cy)?\s?'?(\d{2})\s?(?:fy|cy)?\s*([aefpb])?\b")
 _MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[\s\-'’.]*(\d{2,4})")
-_ORDINAL = re.compile(r"(?:year|yr|y|period|jahr|t|第)\s*\+?\s*(\d{1,2})\s*(?:年|期)?|^(\d{1,2})\s*(?:year|yr|st|nd|rd|th)")
+_ORDINAL = re.compile(
+    r"(?:year|yr|y|period|jahr|t|第)\s*\+?\s*(\d{1,2})\s*(?:年|期)?|^(\d{1,2})\s*(?:year|yr|st|nd|rd|th)"
+)
 _TERMINAL = re.compile(
     r"terminal|perpetu|normali[sz]|steady|永续|终值|終値|永久|stable|\btv\b|ewig|rente|residual|continuing|horizon|\bexit\b|n\+1"
 )
-_ACTUAL = re.compile(r"actual|histor|audited|reported|\bist\b|实际|實際|历史|歷史|実績|\d\s*\(?a\)?$|(?:19|20)\d{2}\s*a\b|\bltm\b")
+_ACTUAL = re.compile(
+    r"actual|histor|audited|reported|\bist\b|实际|實際|历史|歷史|実績|\d\s*\(?a\)?$|(?:19|20)\d{2}\s*a\b|\bltm\b"
+)
 _FORECAST = re.compile(
     r"forecast|project|estimate|budget|\bplan\b|预测|預測|予想|予測|計画|\d\s*\(?[efp]\)?$|(?:19|20)\d{2}\s*[efp]\b|guidance"
 )
@@ -73,15 +77,13 @@ def _in_line(layout: SheetLayout, across: bool, line: int, positions: tuple[int,
         if mark is not None:
             marks.append((position, *mark))
     runs: list[list[tuple[int, float | None, Kind, int]]] = []
-    for mark in marks:
+    for found in marks:
         run = runs[-1] if runs else None
-        if run is not None and _continues(run, mark):
-            run.append(mark)
-        elif mark[3]:
-            runs.append([mark])
-    return [
-        _timeline(layout, across, line, run) for run in runs if sum(1 for mark in run if mark[1] is not None) >= 3
-    ]
+        if run is not None and _continues(run, found):
+            run.append(found)
+        elif found[3]:
+            runs.append([found])
+    return [_timeline(layout, across, line, run) for run in runs if sum(1 for one in run if one[1] is not None) >= 3]
 
 
 def _continues(run: list[tuple[int, float | None, Kind, int]], mark: tuple[int, float | None, Kind, int]) -> bool:
@@ -138,10 +140,9 @@ def _text_mark(text: str) -> tuple[float | None, Kind, int] | None:
 
 def _timeline(layout: SheetLayout, across: bool, line: int, run: list[tuple[int, float | None, Kind, int]]) -> Timeline:
     ticks = []
-    for position, year, kind, _ in run:
+    for position, year, said, _ in run:
         place = (line, position) if across else (position, line)
-        if kind == "unknown":
-            kind = _kind_beside(layout, across, line, position)
+        kind = _kind_beside(layout, across, line, position) if said == "unknown" else said
         ticks.append(Tick(position, year, kind, layout.ref(*place)))
     return Timeline(layout.name, across, line, tuple(ticks), run[0][3] >= 2)
 

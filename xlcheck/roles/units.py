@@ -118,7 +118,7 @@ def confidence(label: float, *, graph: bool, identity: bool) -> float:
 
 
 def how(label: float, *, graph: bool, identity: bool, derived: bool) -> str:
-    """Name what a binding rests on: ``label+graph+identity`` …"""
+    """Name what a binding rests on, such as ``label+graph+identity``."""
     if derived:
         return "derived"
     words = [word for word, given in (("label", label >= 0.4), ("graph", graph), ("identity", identity)) if given]

@@ -1,0 +1,145 @@
+"""The shapes a formula can have, and how the pieces of one are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Array, Binary, Call, Node, Number, Range, Ref, Unary
+
+Kind = Literal["factor", "divisor", "pv", "sum_pv", "tv", "pv_tv", "ev", "equity", "per_share"]
+WRAPPERS = {
+    "ROUND": 0,
+    "ROUNDUP": 0,
+    "ROUNDDOWN": 0,
+    "IFERROR": 0,
+    "IFNA": 0,
+    "SINGLE": 0,
+    "ABS": 0,
+    "INT": 0,
+    "N": 0,
+    "MROUND": 0,
+}
+"""Functions that hand on their argument, and its place."""
+
+
+TYPED: dict[str, Kind] = {
+    "sum_pv_fcff": "sum_pv",
+    "pv_terminal_value": "pv_tv",
+    "terminal_value": "tv",
+    "enterprise_value": "ev",
+    "equity_value": "equity",
+}
+"""What a typed number is by its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a formula is."""
+
+    kind: Kind
+    rate: CellRef | None = None
+    growth: CellRef | None = None
+    flow: CellRef | None = None
+    """The single flow behind a present value or a terminal value."""
+    flows: tuple[CellRef, ...] = ()
+    """For a sum: the cells summed, or the flows of NPV."""
+    inline: bool = False
+    """True where `flows` are undiscounted (NPV, SUMPRODUCT)."""
+    multiple: CellRef | None = None
+    blended: bool = False
+    """An average of several values of the kind."""
+    with_tv: bool = False
+
+
+def combined(kinds: list[tuple[Shape, Node]], other: int) -> Shape | None:
+    """Return what a sum of such parts is: PVs and a discounted TV make an EV, an EV and claims make equity."""
+    names = [shape.kind for shape, _ in kinds]
+    rate = next((shape.rate for shape, _ in kinds if shape.rate), None)
+    growth = next((shape.growth for shape, _ in kinds if shape.growth), None)
+    cells = tuple(node.cell for shape, node in kinds if isinstance(node, Ref) and shape.kind == "pv")
+    if not kinds:
+        return None
+    if "per_share" in names:
+        return Shape("per_share", rate, growth)
+    whole = [name for name in names if name in ("ev", "equity")]
+    has_tv = "pv_tv" in names or any(shape.with_tv for shape, _ in kinds)
+    has_pv = "sum_pv" in names or "pv" in names
+    if whole:
+        shape = next(shape for shape, _ in kinds if shape.kind in ("ev", "equity"))
+        if len(whole) > 1:
+            return replace(shape, blended=True)
+        return replace(shape, kind="equity" if other or len(kinds) > 1 else shape.kind)
+    if (has_tv and (has_pv or names.count("pv_tv") >= 2)) or ("tv" in names and has_pv):
+        return Shape("equity" if other else "ev", rate, growth, flows=cells, with_tv=True)
+    if names.count("pv") >= 2 or "sum_pv" in names:
+        inner = next((shape for shape, _ in kinds if shape.kind == "sum_pv"), None)
+        if other and inner is not None:
+            return Shape("equity", rate, growth, flows=inner.flows)
+        return inner or (None if other > 2 else Shape("sum_pv", rate, flows=cells))
+    if names == ["pv_tv"] and other:
+        return None
+    return kinds[0][0] if len(kinds) == 1 and not other else None
+
+
+def unwrapped(node: Node) -> Node:
+    """Take the rounding, error guards and plus signs off an expression."""
+    while True:
+        if isinstance(node, Unary) and node.operator == "+":
+            node = node.operand
+        elif isinstance(node, Call) and node.function in WRAPPERS and node.arguments and node.arguments[0] is not None:
+            node = node.arguments[0]
+        else:
+            return node
+
+
+def rate_of(node: Node | None) -> CellRef | None:
+    """Return the cell of a rate: a plain reference, or one divided by 100."""
+    if node is None:
+        return None
+    node = unwrapped(node)
+    if isinstance(node, Ref):
+        return node.cell
+    if isinstance(node, Range) and node.range.size > 1:
+        return CellRef(*node.range[:3])
+    if isinstance(node, Binary) and node.operator == "/" and node.right in (Number(100.0), Number(100)):
+        return rate_of(node.left)
+    return None
+
+
+def power_of(node: Node) -> tuple[CellRef | None, Node | None] | None:
+    """Return (rate, time) of ``(1+r)^t``, (rate, None) of ``(1+r)``, else None."""
+    node = unwrapped(node)
+    if isinstance(node, Call) and node.function == "POWER" and len(node.arguments) == 2 and node.arguments[0]:
+        base = _one_plus(node.arguments[0])
+        return None if base is None else (base[0], node.arguments[1])
+    if isinstance(node, Binary) and node.operator == "^":
+        base = _one_plus(node.left)
+        return None if base is None else (base[0], node.right)
+    base = _one_plus(node)
+    return None if base is None else (base[0], None)
+
+
+def _one_plus(node: Node) -> tuple[CellRef | None] | None:
+    node = unwrapped(node)
+    if not (isinstance(node, Binary) and node.operator == "+"):
+        return None
+    for one, rate in ((node.left, node.right), (node.right, node.left)):
+        if isinstance(unwrapped(one), Number) and unwrapped(one) == Number(1.0):
+            inner = unwrapped(rate)
+            if isinstance(inner, Number | Array):
+                return (None,)
+            cell = rate_of(inner)
+            if cell is not None:
+                return (cell,)
+    return None
+
+
+def linked(node: Node) -> CellRef:
+    """Return the cell that a plain link repeats."""
+    while not isinstance(node, Ref):
+        inner = node.operand if isinstance(node, Unary) else node.arguments[0] if isinstance(node, Call) else None
+        assert inner is not None
+        node = inner
+    return node.cell
