@@ -183,6 +183,16 @@ def test_page_shows_cap_and_score_without_it():
     assert shown.index("Fatal errors") < shown.index("Points lost")
 
 
+def test_page_tells_a_warning_that_costs_points_only_once():
+    warned = sample.result("P02", "wacc.identity", "fail", findings=(sample.SLIP,)).model_copy(
+        update={"severity": "warn"}
+    )
+    free = sample.result(None, "wacc.capm", "fail", findings=(sample.SLIP,)).model_copy(update={"severity": "warn"})
+    shown = text_of(report_html(sample.report([warned, free], sample.verdicts())))
+    assert shown.count("The debt is added instead of taken off") == 2
+    assert "Warnings 1" in shown
+
+
 def test_page_shows_quotes_with_where_they_were_found():
     assert "kiln output of 1,250 kt” memo.md (exact)" in text_of(report_html(sample.good()))
 

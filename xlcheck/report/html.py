@@ -65,7 +65,7 @@ def report_html(report: Report, view: View | None = None) -> str:
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         generator=GENERATOR,
         items=_items(report),
-        groups=_groups(report.results),
+        groups=_groups(_not_charged(report)),
         pictures=_pictures(report),
         roles=[role_row(located) for located in report.roles.values()],
         series=[series_row(line) for line in report.series.values()],
@@ -112,6 +112,13 @@ def _items(report: Report) -> dict[str, list[Item]]:
         "deduction": [item for item in found if item.line.kind == "deduction"],
         "ruled_out": [item for item in found if item.line.kind == "fatal" and item.line.item not in card.fatal],
     }
+
+
+def _not_charged(report: Report) -> list[CheckResult]:
+    """Return the results that no line of the card tells already."""
+    lines = report.score_card.lines if report.score_card is not None else ()
+    charged = {line.item for line in lines}
+    return [result for result in report.results if result.item not in charged]
 
 
 def _groups(results: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
