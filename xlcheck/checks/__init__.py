@@ -28,6 +28,7 @@ import xlcheck.checks.recompute_workbook
 import xlcheck.checks.response
 import xlcheck.checks.reverse
 import xlcheck.checks.scenario
+import xlcheck.checks.scenario_switch
 import xlcheck.checks.sensitivity
 import xlcheck.checks.sensitivity_shape
 import xlcheck.checks.statements

@@ -1,0 +1,174 @@
+"""Whether the scenario switch picks the case that it names, for every driver."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from xlcheck.cells import CellRef, is_number
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
+from xlcheck.checks.cases import Choice, choices
+from xlcheck.checks.flow_terms import linked
+from xlcheck.checks.headline import output_cells
+from xlcheck.checks.live import run
+from xlcheck.checks.sheet import row_label
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Ref, is_link
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
+from xlcheck.workbook import Book
+
+_SWITCH = re.compile(
+    r"(?:scenario|case)s?[\s-]*(?:switch|selector|selected|toggle)|(?:switch|selector|active|selected)\W+(?:scenario|case)"
+    r"|情景(?:开关|选择)|シナリオ(?:切替|選択)|szenario(?:auswahl|schalter)",
+    re.IGNORECASE,
+)
+
+
+@check("scenario.switch-works")
+def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+    """The scenario switch reaches the headline, and every driver picks the case that it names.
+
+    What it holds:
+        Setting the switch to another case moves the headline; all formulas that pick by it list the cases in one order;
+        and no driver among them is linked to one case for good.
+    Why it matters:
+        A driver that stays on its base, or picks bear for bull, is invisible while the base case runs.
+    Accepted conventions:
+        Drivers common to all cases; switches of other things (units, methods); cases that differ in few drivers.
+    Example:
+        Eleven drivers ``=CHOOSE(switch,bear,base,bull)`` and one ``=base``.
+    How to fix:
+        Fill the CHOOSE formula of the neighbouring driver, with its cases in the same order.
+    Units and tolerance:
+        None.
+    Source:
+        FAST Standard (scenario selectors); ICAEW Financial Modelling Code.
+    """
+    found = [choice for choice in choices(recalc) if any(isinstance(option, Ref) for option in choice.options)]
+    dead = None if found else _dead_switch(book, recalc, graph, roles)
+    if dead is not None:
+        yield Finding(
+            message=f"{dead} is labelled as the scenario switch and no formula reads it",
+            cell=dead,
+            found="no effect",
+            expected="another value per case",
+        )
+        return
+    if not found:
+        yield NotApplicable(reason="the workbook has no scenario switch")
+        return
+    for switch in dict.fromkeys(choice.switch for choice in found):
+        own = [choice for choice in found if choice.switch == switch]
+        if len(own) >= 2:
+            yield from _out_of_order(book, own)
+            yield from _fixed_on_one_case(book, recalc, own)
+        yield from _moves_nothing(recalc, graph, roles, own)
+
+
+def _dead_switch(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> CellRef | None:
+    """Return a typed position that is labelled as the scenario switch and that no formula depends on."""
+    if not output_cells(roles):
+        return None
+    for cell in book.cells():
+        position = cell.formula is None and is_number(cell.stored) and cell.stored in (1, 2, 3, 4, 5)
+        if position and _SWITCH.search(row_label(recalc, cell.ref)) and not graph.dependents(cell.ref):
+            return cell.ref
+    return None
+
+
+def _arrangement(choice: Choice) -> tuple[str, str, tuple[int, ...]] | None:
+    """Return sheet, direction and order of the options of a choice, None where they do not stand in line."""
+    cells = [option.cell for option in choice.options if isinstance(option, Ref)]
+    if len(cells) < len(choice.options) or len({cell.sheet for cell in cells}) > 1:
+        return None
+    if len({cell.row for cell in cells}) == 1:
+        line, places = "row", [cell.column for cell in cells]
+    elif len({cell.column for cell in cells}) == 1:
+        line, places = "column", [cell.row for cell in cells]
+    else:
+        return None
+    ranks = {place: rank for rank, place in enumerate(sorted(places))}
+    return (cells[0].sheet, line, tuple(ranks[place] for place in places)) if len(ranks) == len(places) else None
+
+
+def _out_of_order(book: Book, own: Sequence[Choice]) -> Iterator[Finding]:
+    """Yield the first cell of each line whose choices list the cases in another order than the others do."""
+    arranged = [(choice, kind) for choice in own if (kind := _arrangement(choice)) is not None]
+    for group in {kind[:2] for _, kind in arranged}:
+        members = [(choice, kind[2]) for choice, kind in arranged if kind[:2] == group]
+        lines = {(choice.cell.sheet, choice.cell.row): order for choice, order in members}
+        usual, count = Counter(lines.values()).most_common(1)[0]
+        if count < 2 or count * 2 <= len(lines):
+            continue
+        for (sheet, row), order in lines.items():
+            if order != usual:
+                first = min(
+                    choice.cell for choice, _ in members if (choice.cell.sheet, choice.cell.row) == (sheet, row)
+                )
+                held = book.get(first)
+                yield Finding(
+                    message=f"{first} lists the cases in another order than the other drivers: it picks a wrong case",
+                    cell=first,
+                    found=held.formula if held else None,
+                    expected="the order of the other drivers",
+                )
+
+
+def _fixed_on_one_case(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Iterator[Finding]:
+    """Yield lines beside the picking drivers that link straight to one of the cases."""
+    offsets: dict[tuple[str, tuple[int, ...]], set[int]] = {}
+    for choice in own:
+        rows = [option.cell.row - choice.cell.row for option in choice.options if isinstance(option, Ref)]
+        same = all(isinstance(one, Ref) and one.cell.column == choice.cell.column for one in choice.options)
+        if same and len(rows) == len(choice.options):
+            offsets.setdefault((choice.cell.sheet, tuple(rows)), set()).add(choice.cell.row)
+    formulas = trees(recalc)
+    for (sheet, steps), lines in offsets.items():
+        if len(lines) < 2:
+            continue
+        for row in range(min(lines) - 2, max(lines) + 3):
+            held_there = [ref for ref in formulas if ref.sheet == sheet and ref.row == row]
+            cells = [ref for ref in held_there if is_link(formulas[ref])]
+            fixed = sorted(ref for ref in cells if _to_a_case(recalc, ref, steps))
+            if row not in lines and len(fixed) >= 2:
+                held = book.get(fixed[0])
+                yield Finding(
+                    message=f"{fixed[0]} is linked to one case for good; the drivers beside it pick by the switch",
+                    cell=fixed[0],
+                    found=held.formula if held else None,
+                    expected="a choice by the switch, as in the lines beside it",
+                )
+
+
+def _to_a_case(recalc: Recalc, ref: CellRef, rows: Sequence[int]) -> bool:
+    node = trees(recalc)[ref]
+    target = node.cell if isinstance(node, Ref) else linked(recalc, ref)
+    same = row_label(recalc, ref).casefold() == row_label(recalc, target).casefold()
+    return target.sheet == ref.sheet and target.column == ref.column and target.row - ref.row in rows and same
+
+
+def _moves_nothing(recalc: Recalc, graph: Graph, roles: Roles, own: Sequence[Choice]) -> Iterator[Finding | Fits]:
+    """Yield a finding where no position of a switch that the headline should follow moves it."""
+    switch, outputs = own[0].switch, list(output_cells(roles).values())
+    held = recalc.book.get(switch)
+    if not outputs or held is None or held.formula is not None or not is_number(held.stored):
+        return
+    positions = [float(place) for place in range(1, len(own[0].options) + 1)]
+    found = {tuple(run(recalc, {switch: place}, outputs).values()) for place in positions}
+    reached = any(choice.cell in graph.ancestors(outputs) for choice in own)
+    differ = any(_options_differ(recalc, choice) for choice in own)
+    if len(found) == 1 and differ and None not in next(iter(found)):
+        where = "is read by drivers that the headline does not reach" if not reached else "moves no headline output"
+        yield Finding(
+            message=f"the switch {switch} {where}", cell=switch, found="no effect", expected="another value per case"
+        )
+    elif len(found) > 1:
+        yield Fits(convention=f"{switch} moves the headline over {len(positions)} cases")
+
+
+def _options_differ(recalc: Recalc, choice: Choice) -> bool:
+    values = [recalc.number(one.cell) for one in choice.options if isinstance(one, Ref)]
+    return len(set(values)) > 1
