@@ -16,7 +16,7 @@ from xlcheck.live.loops import Loop
 from xlcheck.live.model import LiveModel
 from xlcheck.localcheck.agreement import agree
 from xlcheck.localcheck.check import SAME, Local, claims_nothing, local_check
-from xlcheck.localcheck.legs import CellVerdict, Verdict, weigh
+from xlcheck.localcheck.legs import CellVerdict, Verdict, confirmed_table, weigh
 from xlcheck.localcheck.shadow import Shadow
 from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book
@@ -50,6 +50,8 @@ class Recalc:
     """The live circular references, each with its cells and how it ends."""
     clock: Clock = field(default_factory=Clock)
     """What TODAY() and NOW() returned."""
+    other_what_if: WhatIf | None = None
+    """The same asked of the second engine: a data table is called stale only if both say so."""
 
     @cached_property
     def verdicts(self) -> Mapping[CellRef, CellVerdict]:
@@ -59,9 +61,13 @@ class Recalc:
         slack = self.book.calc.iterate_delta if self.book.calc.iterate else 0.0
         shadow = Shadow(self.book, self.graph, Rewriter(self.book), self.clock)
         looped = frozenset(ref for loop in self.loops for ref in loop.cells)
-        local = local_check(shadow, [engine(name) for name in ENGINES], looped, slack)
+        local = local_check(shadow, [_Lazy(name) for name in ENGINES], looped, slack)
         local.update(self._tables_from_stored())
-        return weigh(self.book, self.graph, self.values, local, self.loops)
+        found = weigh(self.book, self.graph, self.values, local, self.loops)
+        for table in (cell.data_table for cell in self.book.cells()):
+            if table is not None and self.other_what_if is not None:
+                found.update(confirmed_table(table, found, self.other_what_if))
+        return found
 
     def _tables_from_stored(self) -> Mapping[CellRef, Local]:
         """Judge data-table cells that depend on unsolved cells, with the stored values of these put in."""
@@ -110,6 +116,7 @@ def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
         book=book,
         values=model.values,
         what_if_cells=model.what_if,
+        other_what_if=model.other_what_if,
         engines={name: metadata.version(name) for name in ENGINES},
         graph=graph,
         loops=model.loops,

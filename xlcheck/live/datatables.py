@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Unsolved
@@ -44,22 +44,24 @@ def axes(table: DataTable) -> set[CellRef]:
     return found
 
 
-def table_values(table: DataTable, evaluate: Evaluate) -> dict[CellRef, Scalar | Unsolved]:
-    """Return the value of every cell that the table fills."""
+def table_values(
+    table: DataTable, evaluate: Evaluate, places: Iterable[CellRef] | None = None
+) -> dict[CellRef, Scalar | Unsolved]:
+    """Return the value of these cells that the table fills, of all by default."""
     given = evaluate({}, sorted(axes(table)))
     outputs: dict[tuple[Scalar | Unsolved, ...], list[CellRef]] = defaultdict(list)
     inputs = [ref for ref in (table.row_input, table.column_input) if ref is not None]
-    for place in table.range.cells():
+    for place in table.range.cells() if places is None else places:
         outputs[tuple(given[axis] for axis in _axes_of(table, place))].append(place)
     found: dict[CellRef, Scalar | Unsolved] = {}
-    for values, places in outputs.items():
+    for values, group in outputs.items():
         unknown = next((value for value in values if isinstance(value, Unsolved)), None)
         if unknown is not None or not inputs:
             lost = unknown or Unsolved(kind="unsupported_function", detail="the data table names no input cell")
-            found.update(dict.fromkeys(places, lost))
+            found.update(dict.fromkeys(group, lost))
             continue
         changes = {ref: value for ref, value in zip(inputs, values, strict=True) if not isinstance(value, Unsolved)}
-        heads = {place: head_of(table, place) for place in places}
+        heads = {place: head_of(table, place) for place in group}
         answers = evaluate(changes, sorted(set(heads.values())))
         found.update({place: answers[head] for place, head in heads.items()})
     return found

@@ -63,13 +63,15 @@ class LiveModel:
         return self._load(torn)
 
     def _load(self, torn: Collection[CellRef], blank: Collection[CellRef] = ()) -> Session:
-        draft = normalise(self.book, self._rewriter, {*torn, *self._lent, *blank})
-        whole = self._with_added(draft)
+        whole = self._draft_with({*torn, *blank})
         try:
             return self._engine.open(write_package(whole), self._clock)
         except EngineError:
             # A name or table that the engine refuses must not cost the workbook: what uses it is unsolved then.
             return self._engine.open(write_package(replace(whole, names=(), tables=())), self._clock)
+
+    def _draft_with(self, blank: Collection[CellRef]) -> Draft:
+        return self._with_added(normalise(self.book, self._rewriter, {*blank, *self._lent}))
 
     def _with_added(self, draft: Draft) -> Draft:
         sheets = dict(draft.sheets)
@@ -279,6 +281,15 @@ class LiveModel:
             return self._asked(changes, outputs)
         finally:
             self._session, self._region = before
+
+    def other_what_if(self, changes: Changes, outputs: Sequence[CellRef]) -> Values:
+        """Ask the second engine the same, with loops and other held cells where they stand unchanged (slow)."""
+        other = self._outside.engines[0]
+        try:
+            session = other.open(write_package(self._draft_with(self._torn)), self._clock)
+            return session.what_if({**self._held, **changes}, outputs)
+        except EngineError as error:
+            return dict.fromkeys(outputs, Unsolved(kind="engine_failure", detail=str(error)))
 
     def _asked(self, changes: Changes, outputs: Sequence[CellRef]) -> Values:
         held: Changes = self._held

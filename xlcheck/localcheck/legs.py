@@ -9,10 +9,11 @@ from typing import Literal
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
+from xlcheck.live.datatables import Evaluate, table_values
 from xlcheck.live.loops import Loop
 from xlcheck.localcheck.agreement import agree, tolerance_of
 from xlcheck.localcheck.check import Local
-from xlcheck.workbook import Book
+from xlcheck.workbook import Book, DataTable
 
 Verdict = Literal["same", "stale", "unsolved", "no_stored_value"]
 Values = Mapping[CellRef, Scalar | Unsolved]
@@ -130,3 +131,22 @@ def _settle_apart(
         detail = f"the whole recalculation gives {before.recomputed}, the stored precedents give {before.stored}"
         disagree = Unsolved(kind="engines_disagree", detail=detail)
         found[ref] = CellVerdict("unsolved", before.stored, before.recomputed, disagree, opinions=before.opinions)
+
+
+_WITNESSES = 3
+"""So many cells of a stale data table are asked of the second engine, which must load the model for each."""
+
+
+def confirmed_table(
+    table: DataTable, found: Mapping[CellRef, CellVerdict], other: Evaluate
+) -> dict[CellRef, CellVerdict]:
+    """Return new verdicts for the stale cells of a data table that the second engine does not confirm."""
+    stale = [ref for ref in table.range.cells() if ref in found and found[ref].status == "stale"]
+    for ref in stale[:_WITNESSES]:
+        said = table_values(table, other, [ref])[ref]
+        verdict = found[ref]
+        if isinstance(said, Unsolved) or not agree(verdict.recomputed, said, _COMPOUNDED):
+            detail = f"{ref}: one engine fills the data table with {verdict.recomputed}, the other with {said}"
+            doubt = Unsolved(kind="engines_disagree", detail=detail)
+            return {one: CellVerdict("unsolved", found[one].stored, found[one].recomputed, doubt) for one in stale}
+    return {}
