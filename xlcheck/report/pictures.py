@@ -31,7 +31,7 @@ def bars(rows: Sequence[tuple[str, float, float, float]]) -> str:
     height = _LINE * len(rows) + 6
     longest = max(row[3] for row in rows)
     label = min(300, 16 + 9 * max(width(row[0]) for row in rows))
-    scale = (610 - label) / longest
+    scale = (580 - label) / longest
     parts = []
     for at, (heading, earned, undecided, whole) in enumerate(rows):
         y = at * _LINE + 6
