@@ -333,8 +333,12 @@ def _unconverted(
         yield NotApplicable(reason="one currency, or none declared")
         return
     reads = upside is not None and upside.cell is not None and value.cell in memory.above(graph, [upside.cell])
-    if not reads or upside is None:
+    if not reads or upside is None or upside.cell is None:
         yield NotApplicable(reason="value and price are not compared")
+        return
+    sides = {graph.pure_link(held.cell) for held in (value, price) if held.cell is not None}
+    if any(graph.pure_link(cell) not in sides for cell in graph.precedents(upside.cell)):
+        yield Unverifiable(reason=f"{upside.cell} reads a further number, which may be an exchange rate")
         return
     message = f"{upside.cell} compares a value in {'/'.join(sorted(map(str, own)))} with a price in {other} unconverted"
     yield Finding(message=message, cell=upside.cell, found=upside.value, expected=None, unit="rate")

@@ -14,6 +14,7 @@ from statistics import median
 from xlcheck import dcf
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.checks import live, memory
+from xlcheck.checks.sheet import Timeline
 from xlcheck.formula import r1c1
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -244,6 +245,8 @@ def left_behind(roles: Roles, terminals: Sequence[CellRef], recalc: Recalc, grap
     found: list[CellRef] = []
     cell = final.offset(*step)
     while len(found) < 3 and cell.row > 0 and cell.column > 0 and _alike(cell, final, recalc):
+        if not _next_year(found[-1] if found else final, cell, recalc):
+            break
         found.append(cell)
         cell = cell.offset(*step)
     value, spread = recalc.number(terminals[0]), (rate.amount or 0.0) - (growth.amount or 0.0)
@@ -253,6 +256,16 @@ def left_behind(roles: Roles, terminals: Sequence[CellRef], recalc: Recalc, grap
     if not close(value, last * (1 + (growth.amount or 0.0)) / spread, 1e-4):
         return ()
     return tuple(found) if found[-1] in memory.above(graph, terminals) else ()
+
+
+def _next_year(before: CellRef, cell: CellRef, recalc: Recalc) -> bool:
+    """Say whether the headings date a cell one year after another; a normalised column carries no year."""
+    sheet = recalc.book.sheet(cell.sheet)
+    if sheet is None:
+        return False
+    timeline = memory.remembered(recalc, ("timeline", sheet.name), lambda: Timeline(sheet, recalc))
+    first, second = timeline.year(before), timeline.year(cell)
+    return first is not None and second == first + 1
 
 
 def _alike(cell: CellRef, model: CellRef, recalc: Recalc) -> bool:

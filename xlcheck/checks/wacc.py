@@ -20,13 +20,13 @@ NEAR = 1e-6
 
 
 def typed_digits(located: Located, recalc: Recalc) -> float:
-    """Return half a unit of the last decimal of a typed rate (in decimals), 0 for a formula."""
+    """Return half a unit of the last decimal of a typed rate (at most half a point), 0 for a formula."""
     held = recalc.book.get(located.cell) if located.cell is not None else None
     if held is None or held.formula is not None or located.value is None:
         return 0.0
     text = f"{located.value:.10g}"
     digits = len(text.partition(".")[2]) if "." in text else 0
-    return float(0.5 * 10.0**-digits * located.factor) * 1.0001
+    return min(float(0.5 * 10.0**-digits * located.factor), 0.005) * 1.0001
 
 
 def rate_finding(message: str, located: Located, expected: float | None, found: float | None = None) -> Finding:
@@ -226,6 +226,10 @@ def weights_sum_to_one(
             if value is not None and abs(value - rest) <= max(allowed, 1e-4) and cell != weight_debt.cell:
                 yield Fits(convention=f"three components, the third weight in {cell}")
                 return
+    behind = memory.above(graph, [graph.pure_link(wacc.cell)]) if wacc is not None and wacc.cell is not None else None
+    if behind is not None and not all(held.cell in behind for held in (weight_equity, weight_debt)):
+        yield Unverifiable(reason="the WACC does not read both weights")
+        return
     message = f"the weights {weight_equity.cell} and {weight_debt.cell} add up to {equity + debt:.4%}"
     yield rate_finding(message, weight_debt, 1 - equity)
 

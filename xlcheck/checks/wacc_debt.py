@@ -45,6 +45,9 @@ def debt_weight(
         Koller et al., Valuation, ch. 15.
     """
     bad = [held for held in (weight_debt, weight_equity) if held is not None and not _is_share(held)]
+    if bad and wacc is not None and wacc.cell is not None:
+        behind = memory.above(graph, [graph.pure_link(wacc.cell)])
+        bad = [held for held in bad if held.cell in behind]
     bad = bad or list(_unbound_weights(roles, recalc, graph))
     if bad:
         held = bad[0]

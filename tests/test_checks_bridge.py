@@ -1,0 +1,252 @@
+"""Bridge checks on small invented sheets: sources, dates, dilution, double counts, units, per share."""
+
+import pytest
+from checking_helper import accused, audit, write
+
+BRIDGE = {
+    "B!A1": "Enterprise value", "B!B1": 1000.0,
+    "B!A2": "Cash", "B!B2": "=Data!C3",
+    "B!A3": "Debt", "B!B3": "=Data!C4",
+    "B!A4": "Minority interest", "B!B4": "=Data!C5",
+    "B!A5": "Equity value", "B!B5": "=B1+B2-B3-B4",
+    "B!A6": "Shares", "B!B6": 50.0,
+    "B!A7": "Value per share", "B!B7": "=B5/B6",
+    "Data!A2": "Balance sheet", "Data!B2": "31.12.2024", "Data!C2": "31.12.2025",
+    "Data!A3": "Cash and equivalents", "Data!B3": 80.0, "Data!C3": 120.0,
+    "Data!A4": "Borrowings", "Data!B4": 330.0, "Data!C4": 300.0,
+    "Data!A5": "Non-controlling interests", "Data!B5": 18.0, "Data!C5": 20.0,
+    "Data!A6": "Investments in associates", "Data!B6": 35.0, "Data!C6": 40.0,
+    "Data!A7": "Total liabilities", "Data!B7": 700.0, "Data!C7": 720.0,
+}  # fmt: skip
+ROLES = {
+    "enterprise_value": "B!B1",
+    "cash": "B!B2",
+    "debt": "B!B3",
+    "minority_interest": "B!B4",
+    "equity_value": "B!B5",
+    "shares": "B!B6",
+    "value_per_share": "B!B7",
+}
+
+
+def run(tmp_path, check, changes=None, roles=None, **more):
+    path = write(tmp_path, BRIDGE | (changes or {}))
+    return audit(path, ROLES | (roles or {}), [check], **more)[check]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "bridge.signs",
+        "bridge.equity-identity",
+        "bridge.source-matches-label",
+        "bridge.balance-date",
+        "bridge.completeness",
+        "bridge.no-double-count",
+        "bridge.per-share",
+        "bridge.diluted-shares",
+    ],
+)
+def test_right_bridge_passes(check, tmp_path):
+    assert run(tmp_path, check).status == "pass"
+
+
+def test_cash_deducted_is_a_wrong_sign_with_the_right_equity(tmp_path):
+    found = run(tmp_path, "bridge.signs", {"B!B5": "=B1-B2-B3-B4"})
+    assert found.status == "fail"
+    assert accused(found) == {"B!B5"}
+    assert found.findings[0].expected == pytest.approx(1000 + 120 - 300 - 20)
+
+
+def test_negative_debt_subtracted_again_is_found_in_the_formula(tmp_path):
+    found = run(tmp_path, "bridge.signs", {"B!B3": "=-Data!C4"})
+    assert found.status == "fail"
+    assert found.findings[0].expected == pytest.approx(800.0)
+
+
+def test_item_turned_inside_a_sum_is_found_at_the_item(tmp_path):
+    turned = {"B!B2": "=-Data!C3", "B!B3": "=-Data!C4", "B!B4": "=-Data!C5", "B!B5": "=SUM(B1:B4)"}
+    found = run(tmp_path, "bridge.signs", turned)
+    assert accused(found) == {"B!B2"}
+    assert found.findings[0].expected == 120.0
+
+
+def test_claims_entered_negative_and_added_are_accepted(tmp_path):
+    negative = {"B!B3": "=-Data!C4", "B!B4": "=-Data!C5", "B!B5": "=SUM(B1:B4)"}
+    assert run(tmp_path, "bridge.signs", negative).status == "pass"
+
+
+def test_negative_minority_interest_deducted_is_accepted(tmp_path):
+    assert run(tmp_path, "bridge.signs", {"B!B4": -9.0}).status == "pass"
+
+
+def test_unbound_preferred_equity_that_raises_the_value_is_found(tmp_path):
+    changes = {"B!A4": "Less: preferred stock", "B!B4": 20.0, "B!B5": "=B1+B2-B3+B4"}
+    path = write(tmp_path, BRIDGE | changes)
+    roles = {role: cell for role, cell in ROLES.items() if role != "minority_interest"}
+    assert audit(path, roles, ["bridge.signs"])["bridge.signs"].status == "fail"
+
+
+def test_enterprise_value_over_shares_is_found_where_debt_is_known(tmp_path):
+    cells = {
+        "S!A1": "PV of flows", "S!B1": 400.0, "S!A2": "PV of terminal value", "S!B2": 600.0,
+        "S!A3": "Value per share", "S!B3": "=(B1+B2)/B4", "S!A4": "Shares", "S!B4": 50.0,
+        "S!A5": "Gross debt", "S!B5": 300.0,
+    }  # fmt: skip
+    roles = {
+        "sum_pv_fcff": "S!B1",
+        "pv_terminal_value": "S!B2",
+        "value_per_share": "S!B3",
+        "shares": "S!B4",
+        "debt": "S!B5",
+    }
+    found = audit(write(tmp_path, cells), roles, ["bridge.equity-identity"])["bridge.equity-identity"]
+    assert found.status == "fail"
+    assert found.findings[0].expected == pytest.approx((1000 - 300) / 50)
+
+
+def test_line_linked_to_another_balance_names_the_right_amount(tmp_path):
+    found = run(tmp_path, "bridge.source-matches-label", {"B!B4": "=Data!C6"})
+    assert accused(found) == {"B!B4"}
+    assert found.findings[0].found == 40.0
+    assert found.findings[0].expected == 20.0
+
+
+def test_debt_linked_to_total_liabilities_is_found(tmp_path):
+    found = run(tmp_path, "bridge.source-matches-label", {"B!B3": "=Data!C7"})
+    assert accused(found) == {"B!B3"}
+    assert found.findings[0].expected == 300.0
+
+
+def test_one_balance_of_the_year_before_is_found_with_its_value(tmp_path):
+    found = run(tmp_path, "bridge.balance-date", {"B!B2": "=Data!B3"})
+    assert accused(found) == {"B!B2"}
+    assert (found.findings[0].found, found.findings[0].expected) == (80.0, 120.0)
+
+
+def test_all_balances_of_one_older_date_are_not_accused(tmp_path):
+    older = {"B!B2": "=Data!B3", "B!B3": "=Data!B4", "B!B4": "=Data!B5"}
+    assert run(tmp_path, "bridge.balance-date", older).status == "pass"
+
+
+def test_cash_left_out_while_debt_is_deducted_is_incomplete(tmp_path):
+    found = run(tmp_path, "bridge.completeness", {"B!B5": "=B1-B3-B4"})
+    assert found.findings[0].expected == pytest.approx(1000 - 300 - 20 + 120)
+
+
+def test_rubric_can_ask_for_a_line_that_is_not_there(tmp_path):
+    params = {"bridge.completeness": {"items": "pension_deficit"}}
+    assert run(tmp_path, "bridge.completeness", params=params).status == "fail"
+
+
+def test_debt_counted_twice_is_found(tmp_path):
+    found = run(tmp_path, "bridge.no-double-count", {"B!B5": "=B1+B2-2*B3-B4"})
+    assert found.status == "fail"
+    assert found.findings[0].expected == pytest.approx(800.0)
+
+
+LEASE = {
+    "L!A1": "EBITDA", "L!B1": 300.0, "L!A2": "Cash lease payments", "L!B2": -40.0, "L!A3": "Free cash flow",
+    "L!B3": "=B1+B2", "L!A4": "Enterprise value", "L!B4": "=B3/0.06", "L!A5": "Lease liabilities", "L!B5": -220.0,
+    "L!A6": "Equity value", "L!B6": "=B4+B5",
+}  # fmt: skip
+LEASE_ROLES = {"enterprise_value": "L!B4", "lease_liabilities": "L!B5", "equity_value": "L!B6", "fcff": "L!B3"}
+
+
+def test_rent_in_the_flow_beside_lease_debt_is_a_double_count(tmp_path):
+    found = audit(write(tmp_path, LEASE), LEASE_ROLES, ["bridge.no-double-count"])["bridge.no-double-count"]
+    assert accused(found) == {"L!B5"}
+
+
+def test_lease_debt_without_rent_in_the_flow_is_accepted(tmp_path):
+    path = write(tmp_path, LEASE | {"L!B2": 0.0})
+    assert audit(path, LEASE_ROLES, ["bridge.no-double-count"])["bridge.no-double-count"].status == "pass"
+
+
+OPTIONS = {
+    "O!A1": "Basic shares", "O!B1": 60.0, "O!A2": "Options", "O!B2": 3.0, "O!A3": "Strike", "O!B3": 30.0,
+    "O!A4": "Share price", "O!B4": 40.0, "O!A5": "52-week high", "O!B5": 55.0,
+    "O!A6": "Diluted shares", "O!B6": "=B1+B2*MAX(0,1-B3/B4)",
+}  # fmt: skip
+OPTION_ROLES = {"shares": "O!B6", "current_price": "O!B4", "basic_shares": "O!B1"}
+
+
+def test_treasury_stock_method_at_the_market_price_is_accepted(tmp_path):
+    found = audit(write(tmp_path, OPTIONS), OPTION_ROLES, ["bridge.diluted-shares"])["bridge.diluted-shares"]
+    assert found.status == "pass"
+
+
+def test_buy_back_at_another_price_gives_the_count_at_the_market_price(tmp_path):
+    path = write(tmp_path, OPTIONS | {"O!B6": "=B1+B2*MAX(0,1-B3/B5)", "O!B7": "=B2*MAX(0,1-B3/B5)"})
+    found = audit(path, OPTION_ROLES, ["bridge.diluted-shares"])["bridge.diluted-shares"]
+    assert accused(found) == {"O!B6"}
+
+
+def test_convertible_as_debt_and_as_shares_is_found_with_the_converted_equity(tmp_path):
+    cells = {
+        "C!A1": "Enterprise value", "C!B1": 1500.0, "C!A2": "Convertible bond", "C!B2": 100.0,
+        "C!A3": "Conversion price", "C!B3": 12.5, "C!A4": "Basic shares", "C!B4": 70.0,
+        "C!A5": "Equity value", "C!B5": "=B1-B2", "C!A6": "Diluted shares", "C!B6": "=B4+B2/B3",
+    }  # fmt: skip
+    roles = {"enterprise_value": "C!B1", "equity_value": "C!B5", "shares": "C!B6", "basic_shares": "C!B4"}
+    found = audit(write(tmp_path, cells), roles, ["bridge.diluted-shares"])["bridge.diluted-shares"]
+    assert accused(found) == {"C!B5"}
+    assert found.findings[0].expected == pytest.approx(1500.0)
+
+
+@pytest.mark.parametrize(
+    ("shares", "label", "formula", "status"),
+    [
+        (50_000.0, "Shares (thousand)", "=B5/B6", "fail"),
+        (50_000.0, "Shares (thousand)", "=B5/B6*1000", "pass"),
+        (50_000_000.0, "Shares", "=B5*1000000/B6", "pass"),
+        (50_000_000.0, "Shares", "=B5/B6", "fail"),
+    ],
+)
+def test_units_of_equity_and_shares_decide_the_value_per_share(shares, label, formula, status, tmp_path):
+    changes = {"B!A6": label, "B!B6": shares, "B!B7": formula}
+    found = run(tmp_path, "bridge.per-share", changes, factors={"money": 1e6})
+    assert found.status == status
+    if status == "fail":
+        assert found.findings[0].expected == pytest.approx(16.0)
+
+
+def test_value_of_a_share_against_the_price_of_an_ads_is_found(tmp_path):
+    changes = {
+        "B!A8": "Price per ADS", "B!B8": 48.0, "B!A9": "Ordinary shares per ADS", "B!B9": 4.0,
+        "B!A10": "Upside", "B!B10": "=B7/B8-1",
+    }  # fmt: skip
+    found = run(tmp_path, "bridge.per-share", changes, {"current_price": "B!B8", "upside": "B!B10"})
+    assert found.findings[0].expected == pytest.approx(16.0 * 4 / 48 - 1)
+
+
+@pytest.mark.parametrize(
+    ("label", "formula", "status"),
+    [
+        ("Upside", "=B7/B8-1", "pass"),
+        ("Discount to value", "=B8/B7-1", "pass"),
+        ("Price / value", "=B8/B7", "pass"),
+        ("Upside", "=B8/B7-1", "fail"),
+        ("Upside", "=B7/B8-1.2", "fail"),
+    ],
+)
+def test_upside_is_judged_by_its_label(label, formula, status, tmp_path):
+    changes = {"B!A8": "Price", "B!B8": 20.0, "B!A9": label, "B!B9": formula}
+    found = run(tmp_path, "bridge.upside", changes, {"current_price": "B!B8", "upside": "B!B9"})
+    assert found.status == status
+    if status == "fail":
+        assert found.findings[0].expected == pytest.approx(16 / 20 - 1)
+
+
+def test_net_debt_that_leaves_cash_out_is_found(tmp_path):
+    cells = {"N!A1": "Cash", "N!B1": 120.0, "N!A2": "Debt", "N!B2": 300.0, "N!A3": "Net debt", "N!B3": "=B2"}
+    roles = {"cash": "N!B1", "debt": "N!B2", "net_debt": "N!B3"}
+    found = audit(write(tmp_path, cells), roles, ["bridge.net-debt"])["bridge.net-debt"]
+    assert found.findings[0].expected == 180.0
+
+
+def test_net_debt_of_debt_less_cash_and_net_cash_pass(tmp_path):
+    for formula in ("=B2-B1", "=B1-B2"):
+        cells = {"N!A1": "Cash", "N!B1": 120.0, "N!A2": "Debt", "N!B2": 300.0, "N!A3": "Net debt", "N!B3": formula}
+        roles = {"cash": "N!B1", "debt": "N!B2", "net_debt": "N!B3"}
+        assert audit(write(tmp_path, cells), roles, ["bridge.net-debt"])["bridge.net-debt"].status == "pass"

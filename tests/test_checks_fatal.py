@@ -1,0 +1,109 @@
+"""Fatal unit and currency errors, and what must never be one."""
+
+import pytest
+from checking_helper import accused, audit, write
+
+FX = {
+    "X!A1": "Value per share (CNY)", "X!B1": "=B10/B11", "X!A2": "HKD per CNY", "X!B2": 1.09,
+    "X!A3": "Share price (HKD)", "X!B3": 24.0, "X!A4": "Upside", "X!B4": "=B1*B2/B3-1",
+    "X!A10": "Equity value", "X!B10": 1900.0, "X!A11": "Shares", "X!B11": 80.0,
+}  # fmt: skip
+FX_ROLES = {
+    "value_per_share": "X!B1",
+    "current_price": "X!B3",
+    "upside": "X!B4",
+    "equity_value": "X!B10",
+    "shares": "X!B11",
+}
+VALUE = 1900 / 80
+
+
+def currency(tmp_path, changes=None, roles=FX_ROLES):
+    return audit(write(tmp_path, FX | (changes or {})), roles, ["fatal.currency-mix"])["fatal.currency-mix"]
+
+
+def test_price_in_another_currency_with_its_rate_is_no_error(tmp_path):
+    assert currency(tmp_path).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [("=B1/B2/B3-1", VALUE * 1.09 / 24 - 1), ("=B1*B2*B2/B3-1", VALUE * 1.09 / 24 - 1)],
+)
+def test_rate_upside_down_or_applied_twice_is_fatal(formula, expected, tmp_path):
+    found = currency(tmp_path, {"X!B4": formula})
+    assert accused(found) == {"X!B4"}
+    assert found.findings[0].expected == pytest.approx(expected)
+
+
+def test_rate_quoted_the_other_way_is_divided_by(tmp_path):
+    quoted = {"X!A2": "CNY per HKD", "X!B2": 0.92, "X!B4": "=B1/B2/B3-1"}
+    assert currency(tmp_path, quoted).status == "pass"
+
+
+def test_rate_without_a_stated_direction_is_not_judged(tmp_path):
+    assert currency(tmp_path, {"X!A2": "FX rate", "X!B4": "=B1/B2/B3-1"}).status != "fail"
+
+
+def test_unconverted_comparison_of_two_declared_currencies_is_fatal(tmp_path):
+    assert accused(currency(tmp_path, {"X!A2": "", "X!B2": None, "X!B4": "=B1/B3-1"})) == {"X!B4"}
+
+
+def test_one_currency_needs_no_conversion(tmp_path):
+    one = {"X!A2": "", "X!B2": None, "X!A3": "Share price (CNY)", "X!B4": "=B1/B3-1"}
+    assert currency(tmp_path, one).status == "not_applicable"
+
+
+UNITS = {f"Data!{c}{row}": 1000.0 * row + ord(c) for c in "BCD" for row in range(1, 6)}
+LINKS = {f"M!{c}{row}": f"=Data!{c}{row}/100" for c in "BCD" for row in range(1, 6)}
+
+
+def test_one_link_with_another_power_of_ten_is_fatal_with_the_right_value(tmp_path):
+    path = write(tmp_path, UNITS | LINKS | {"M!D4": "=Data!D4/10000"})
+    found = audit(path, {}, ["fatal.unit-mix"])["fatal.unit-mix"]
+    assert accused(found) == {"M!D4"}
+    assert found.findings[0].expected == pytest.approx((4000 + ord("D")) / 100)
+
+
+def test_one_factor_throughout_and_a_row_of_its_own_scale_are_accepted(tmp_path):
+    own = {f"M!{c}5": f"=Data!{c}5/10000" for c in "BCD"}
+    path = write(tmp_path, UNITS | LINKS)
+    assert audit(path, {}, ["fatal.unit-mix"])["fatal.unit-mix"].status == "pass"
+    path = write(tmp_path, UNITS | LINKS | own)
+    assert audit(path, {}, ["fatal.unit-mix"])["fatal.unit-mix"].status == "pass"
+
+
+@pytest.mark.parametrize(("shares", "status"), [(0.0, "fail"), (-5.0, "fail"), (80.0, "pass")])
+def test_share_count_must_be_positive(shares, status, tmp_path):
+    path = write(tmp_path, FX | {"X!B11": shares, "X!B1": 23.0})
+    assert audit(path, FX_ROLES, ["fatal.share-count"])["fatal.share-count"].status == status
+
+
+def test_typed_headline_is_fatal_and_a_formula_is_not(tmp_path):
+    roles = {"value_per_share": "X!B1", "equity_value": "X!B10"}
+    path = write(tmp_path, FX)
+    assert audit(path, roles, ["fatal.not-recomputable"])["fatal.not-recomputable"].status == "pass"
+    path = write(tmp_path, FX | {"X!B1": 23.75})
+    assert audit(path, roles, ["fatal.not-recomputable"])["fatal.not-recomputable"].status == "fail"
+
+
+def test_broken_reference_in_the_headline_is_fatal(tmp_path):
+    path = write(tmp_path, FX | {"X!B1": "=#REF!/B11"})
+    found = audit(path, {"value_per_share": "X!B1"}, ["fatal.not-recomputable"])["fatal.not-recomputable"]
+    assert found.findings[0].found == "#REF!"
+
+
+def test_flow_after_interest_at_the_wacc_is_fatal_and_before_interest_is_not(tmp_path):
+    cells = {
+        "F!B1": "=0.8*B2+0.2*B3", "F!B2": 0.12, "F!B3": 0.04, "F!B4": [100.0, 110.0, 120.0], "F!B5": [10.0, 10.0, 10.0],
+        "F!B6": [f"={c}4-{c}5*0.75" for c in "BCD"], "F!B7": [f"=1/(1+$B$1)^{n}" for n in (1, 2, 3)],
+        "F!B8": [f"={c}6*{c}7" for c in "BCD"], "F!B9": "=SUM(B8:D8)",
+    }  # fmt: skip
+    roles = {
+        "wacc": "F!B1", "cost_of_equity": "F!B2", "interest": "F!B5:D5", "fcff": "F!B6:D6",
+        "discount_factor": "F!B7:D7", "pv_fcff": "F!B8:D8", "enterprise_value": "F!B9",
+    }  # fmt: skip
+    check = "fatal.flow-rate-mismatch"
+    assert accused(audit(write(tmp_path, cells), roles, [check])[check]) == {"F!B7"}
+    before = cells | {"F!B6": [f"={c}4" for c in "BCD"]}
+    assert audit(write(tmp_path, before), roles, [check])[check].status == "pass"

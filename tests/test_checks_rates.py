@@ -1,0 +1,131 @@
+"""Checks of the discount rate on small invented builds, right ones and wrong ones."""
+
+from decimal import Decimal
+
+import pytest
+from checking_helper import accused, audit, write
+
+BUILD = {
+    "W!A1": "Risk-free rate", "W!B1": 0.03,
+    "W!A2": "Beta", "W!B2": 1.1,
+    "W!A3": "Equity risk premium", "W!B3": 0.05,
+    "W!A4": "Cost of equity", "W!B4": "=B1+B2*B3",
+    "W!A5": "Pre-tax cost of debt", "W!B5": 0.045,
+    "W!A6": "Tax rate", "W!B6": 0.25,
+    "W!A7": "After-tax cost of debt", "W!B7": "=B5*(1-B6)",
+    "W!A8": "Debt", "W!B8": 300.0, "W!A9": "Market capitalisation", "W!B9": 900.0,
+    "W!A10": "Weight of debt", "W!B10": "=B8/(B8+B9)",
+    "W!A11": "Weight of equity", "W!B11": "=1-B10",
+    "W!A12": "WACC", "W!B12": "=B11*B4+B10*B7",
+    "W!A13": "Debt / equity", "W!B13": "=B8/B9",
+}  # fmt: skip
+ROLES = {
+    "risk_free_rate": "W!B1", "beta": "W!B2", "equity_risk_premium": "W!B3", "cost_of_equity": "W!B4",
+    "pre_tax_cost_of_debt": "W!B5", "tax_rate": "W!B6", "after_tax_cost_of_debt": "W!B7", "weight_debt": "W!B10",
+    "weight_equity": "W!B11", "wacc": "W!B12", "debt_to_equity": "W!B13",
+}  # fmt: skip
+RIGHT = 0.75 * 0.085 + 0.25 * 0.03375
+
+
+def run(tmp_path, check, changes=None, roles=ROLES, **more):
+    return audit(write(tmp_path, BUILD | (changes or {})), roles, [check], **more)[check]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "wacc.identity",
+        "wacc.capm",
+        "wacc.weights-sum-to-one",
+        "wacc.debt-weight",
+        "wacc.after-tax-debt",
+        "wacc.cost-of-debt",
+        "wacc.debt-cheaper-than-equity",
+    ],
+)
+def test_right_build_passes(check, tmp_path):
+    assert run(tmp_path, check).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("cell", "formula", "check", "expected"),
+    [
+        ("W!B12", "=B11*B4+B10*B5", "wacc.identity", RIGHT),
+        ("W!B4", "=B2*B3", "wacc.capm", 0.085),
+        ("W!B4", "=B1+B2*(B3+B1)", "wacc.capm", 0.085),
+        ("W!B10", 0.3, "wacc.weights-sum-to-one", None),
+        ("W!B10", "=B13", "wacc.debt-weight", 0.25),
+        ("W!B7", "=B5", "wacc.after-tax-debt", 0.03375),
+        ("W!B5", "=B13", "wacc.cost-of-debt", None),
+        ("W!B5", 0.12, "wacc.debt-cheaper-than-equity", None),
+    ],
+)
+def test_slip_in_the_build_is_found_at_its_cell(cell, formula, check, expected, tmp_path):
+    more = {"W!B11": 0.75} if check == "wacc.weights-sum-to-one" else {}
+    found = run(tmp_path, check, {cell: formula} | more)
+    assert found.status == "fail"
+    assert cell in accused(found)
+    if expected is not None:
+        assert found.findings[0].expected == pytest.approx(expected)
+
+
+def test_weight_outside_zero_and_one_is_found(tmp_path):
+    assert accused(run(tmp_path, "wacc.debt-weight", {"W!B8": -300.0})) == {"W!B10"}
+
+
+def test_rate_typed_at_the_decimals_of_its_build_passes(tmp_path):
+    assert run(tmp_path, "wacc.identity", {"W!B12": 0.0722}).status == "pass"
+
+
+def test_rate_in_percent_points_passes(tmp_path):
+    points = {"W!B12": "=100*(B11*B4+B10*B7)"}
+    assert run(tmp_path, "wacc.identity", points, factors={"wacc": 0.01}).status == "pass"
+
+
+def test_third_component_passes(tmp_path):
+    third = {"W!B11": 0.65, "W!A14": "Weight of preferred", "W!B14": 0.1, "W!B12": "=B11*B4+B10*B7+B14*0.06"}
+    assert run(tmp_path, "wacc.identity", third).status == "pass"
+    assert run(tmp_path, "wacc.weights-sum-to-one", third).status == "pass"
+
+
+@pytest.mark.parametrize("formula", ["=B1+B2*B3+B14", "=B1+B2*(B15-B1)"])
+def test_further_premium_and_market_return_are_accepted(formula, tmp_path):
+    extra = {"W!A14": "Size premium", "W!B14": 0.01, "W!A15": "Market return", "W!B15": 0.08, "W!B4": formula}
+    assert run(tmp_path, "wacc.capm", extra).status == "pass"
+
+
+def test_build_that_reads_an_empty_cell_is_found(tmp_path):
+    found = run(tmp_path, "wacc.identity", {"W!B12": "=B11*B4+B10*B5*(1-C6)"})
+    assert accused(found) == {"W!B12"}
+
+
+def test_sum_of_the_weights_under_the_label_wacc_is_found(tmp_path):
+    weights = {"W!B11": "=B9/(B8+B9)", "W!A20": "WACC", "W!B20": "=B10+B11"}
+    assert "W!B20" in accused(run(tmp_path, "wacc.identity", weights))
+
+
+@pytest.mark.parametrize(
+    ("formula", "status"),
+    [
+        ("=B14*(1+(1-B6)*B13)", "pass"),
+        ("=B14*(1+B13)", "pass"),
+        ("=B14*((1-B6)*B13)", "fail"),
+    ],
+)
+def test_relevered_beta(formula, status, tmp_path):
+    changes = {"W!A14": "Unlevered beta", "W!B14": 0.9, "W!B2": formula}
+    found = run(tmp_path, "wacc.relevered-beta", changes, ROLES | {"unlevered_beta": "W!B14"})
+    assert found.status == status
+    if status == "fail":
+        assert found.findings[0].expected == pytest.approx(0.9 * (1 + 0.75 / 3))
+
+
+def test_range_comes_from_the_rubric_only(tmp_path):
+    assert run(tmp_path, "wacc.range").status == "not_applicable"
+    narrow = {"wacc.range": {"low": Decimal("0.08"), "high": Decimal("0.11")}}
+    assert run(tmp_path, "wacc.range", params=narrow).findings[0].expected == pytest.approx(0.08)
+
+
+def test_book_equity_behind_the_weights_is_a_warning(tmp_path):
+    found = run(tmp_path, "wacc.weights-basis", {"W!A9": "Shareholders' equity (book)"})
+    assert (found.status, found.severity) == ("fail", "warn")
