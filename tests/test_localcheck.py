@@ -188,10 +188,25 @@ def test_displayed_rounding_is_half_away_from_zero():
     assert as_displayed(1.005, 2) == 1.01
 
 
-def test_agreement_keeps_kinds_apart():
+def test_agreement_looks_at_the_value_not_at_how_it_was_stored():
     assert agree(1.0, 1.0 + 1e-12)
     assert not agree(1.0, 1.001)
-    assert not agree(1.0, True)
-    assert not agree("1", 1.0)
+    assert agree(1.0, True)
+    assert agree("12.5", 12.5)
+    assert agree("#N/A", CellError(error="#N/A"))
     assert agree(0.0, None)
     assert not agree(5.0, None)
+    assert not agree("a", 1.0)
+    assert not agree(CellError(error="#N/A"), CellError(error="#REF!"))
+
+
+def test_numbers_in_texts_may_differ_in_their_last_digits():
+    assert agree("WACC: 0.0973 (2.5)", "WACC: 0.09730000000000001 (2.5)")
+    assert not agree("WACC: 0.0973", "WACC: 0.0983")
+    assert not agree("WACC: 0.0973", "wacc: 0.0973")
+
+
+def test_name_that_reads_the_clock_is_never_accused():
+    cells = {"A1": ("=date_now+1", 40001.0)}
+    found = recompute(book(cells, names=[("date_now", None, "TODAY()")]), valuation_date=45000.0)
+    assert found.verdicts[ref("A1")].unsolved.kind == "clock"

@@ -38,21 +38,44 @@ def agree(
 ) -> bool:
     """Say whether two values are the same; `read` are the values that the formula reads.
 
-    A number never equals text or an error. Blank equals zero and empty text: a formula cell shows 0 for a blank.
+    Blank equals zero and empty text: a formula cell shows 0 for a blank. How a writer stored a result (a number as
+    text, TRUE as 1) makes no difference.
     """
     if stored is None or value is None:
         other = value if stored is None else stored
         return other is None or other in (0, "")
-    if isinstance(stored, bool) or isinstance(value, bool):
-        return stored is value
-    found, expected = as_number(stored), as_number(value)
+    found, expected = _numeric(stored), _numeric(value)
     if found is None or expected is None:
-        return type(stored) is type(value) and stored == value
+        return _same_text(str(stored), str(value))
     difference = abs(found - expected)
     if difference <= relative * max(abs(found), abs(expected)) or (relative >= SOLVED and difference <= SOLVED):
         return True
     scale = max((abs(number) for one in read if (number := as_number(one)) is not None), default=0.0)
     return difference <= max(ABSOLUTE, cancelled * scale)
+
+
+def _numeric(value: Scalar) -> float | None:
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return float(value)
+    return as_number(value)
+
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+
+
+def _same_text(stored: str, value: str) -> bool:
+    """Compare texts; numbers within them may differ in their last digits, as programs write them differently."""
+    if stored == value:
+        return True
+    one, other = _NUMBER.findall(stored), _NUMBER.findall(value)
+    if len(one) != len(other) or _NUMBER.split(stored) != _NUMBER.split(value):
+        return False
+    return all(
+        abs(float(first) - float(second)) <= CLOSE * max(abs(float(first)), abs(float(second)))
+        for first, second in zip(one, other, strict=True)
+    )
 
 
 _SECTION = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')

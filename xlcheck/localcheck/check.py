@@ -93,11 +93,16 @@ class _Check:
 
     def _beyond(self, cell: Cell) -> Unsolved | None:
         formula = cell.formula or ""
-        if _RANDOM.search(formula):
+        if _RANDOM.search(formula) or self._through_name(formula, _RANDOM):
             return Unsolved(kind="random", detail="it draws random numbers")
         if _PLACE_BOUND.search(formula):
             return Unsolved(kind="unsupported_function", detail="it asks for a property of a cell or of the workbook")
         return None
+
+    def _through_name(self, formula: str, pattern: re.Pattern[str]) -> bool:
+        """Say whether a formula uses a defined name in whose formula the pattern stands."""
+        names = [name.name for name in self.shadow.book.names if pattern.search(name.formula)]
+        return any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", formula, re.IGNORECASE) for name in names)
 
     def judged(self, cell: Cell) -> list[CellRef]:
         """Return the cells whose stored value is this formula's: its own, and those that it fills."""
@@ -145,6 +150,9 @@ class _Check:
         """Weigh the votes on one cell."""
         if self._confirmed(ref, cell, votes):
             return SAME if len(votes) == 1 else Local(True, opinions=votes)
+        if _CLOCK.search(cell.formula or "") or self._through_name(cell.formula or "", _CLOCK):
+            clock = Unsolved(kind="clock", detail="it reads the date of the last calculation")
+            return Local(False, clock, None, votes)
         settled = _settled(list(votes.values()))
         if settled is not None:
             doubt = self._doubt(ref, cell, settled, list(votes.values()))
@@ -163,8 +171,6 @@ class _Check:
         zero; a number where Excel has an error only if all three say so.
         """
         formula, stored = cell.formula or "", self.stored[ref]
-        if _CLOCK.search(formula):
-            return Unsolved(kind="clock", detail="it reads the date of the last calculation")
         if cell.rich:
             return Unsolved(kind="rich_data", detail="it holds a linked data type, not a plain value")
         if _WORDED.search(formula) and (isinstance(stored, str) or "CODE(" in formula.upper()):
