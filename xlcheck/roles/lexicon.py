@@ -42,6 +42,10 @@ _MONEY_NOT = frozenset(
     ]
 )
 
+_METHODS = frozenset(["gordon", "growth", "perpetuity", "growing", "perpetual", "exit", "multiple", "method", "model",
+                      "ggm", "pgm", "approach", "terminal"])  # fmt: skip
+"""Words of a bracket that only name the method of a value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
@@ -169,9 +173,16 @@ def _match(lexicon: Lexicon, text: str) -> tuple[tuple[str, float], ...]:
     for reading in readings:
         found = _in_cjk(lexicon, reading) if has_cjk(reading.compact) else _in_words(lexicon, reading)
         for match in _longest(found):
-            if match.exact or not _barred(lexicon, match.role, whole):
+            if match.exact or _by_method(match, reading, whole) or not _barred(lexicon, match.role, whole):
                 best[match.role] = max(best.get(match.role, 0.0), match.score * reading.weight)
     return tuple(best.items())
+
+
+def _by_method(match: Match, reading: Reading, whole: Reading) -> bool:
+    """Say whether the phrase is the whole label but for a bracket with the method: ``Terminal value (Gordon growth)``."""
+    outside = set(whole.tokens) - set(reading.tokens)
+    covers = match.end - match.start == len(reading.tokens)
+    return covers and 0 < len(outside) and outside <= _METHODS
 
 
 def _in_words(lexicon: Lexicon, reading: Reading) -> list[Match]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Ref, factors, is_link, terms, walk
+from xlcheck.roles.labelled import INPUT, named_step
 from xlcheck.roles.rows import Rows, in_line
 from xlcheck.roles.shape import power_of, unwrapped
 
@@ -73,11 +74,17 @@ class Operations:
             for _ in range(10):
                 node = self.rows.shapes.tree(cell)
                 target = unwrapped(node) if node is not None and is_link(node) else None
-                if not isinstance(target, Ref) or target.cell.sheet != cell.sheet:
+                if not isinstance(target, Ref) or target.cell.sheet != cell.sheet or self._renamed(cell, target.cell):
                     break
                 cell = target.cell
             followed.append(cell)
         return tuple(followed)
+
+    def _renamed(self, cell: CellRef, target: CellRef) -> bool:
+        """Say whether a link surely carries another name than what it repeats: NOPAT that only repeats EBIT."""
+        naming = self.rows.shapes.naming
+        own, other = named_step(naming, cell), named_step(naming, target)
+        return own is not None and other is not None and own != other and naming.score(target, own) < INPUT
 
     def _terms_of(self, cell: CellRef) -> list[tuple[CellRef, int]]:
         node = self.rows.shapes.tree(cell)

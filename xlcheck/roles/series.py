@@ -10,7 +10,7 @@ from xlcheck.formula import Call, Node, Range, Ref, factors, is_link, terms, wal
 from xlcheck.roles.operations import Operations
 from xlcheck.roles.picks import Line
 from xlcheck.roles.rows import Rows, in_line
-from xlcheck.roles.shape import power_of
+from xlcheck.roles.shape import Shape, power_of
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Tracks:
     def _discounting(self) -> tuple[CellRef, ...]:
         if self.rows.chain.sums is None:
             return ()
-        shape = self.rows.shapes.of(self.rows.chain.sums)
+        shape = self._sums_shape(self.rows.chain.sums)
         summed = self._summed()
         if shape is None:
             return ()
@@ -56,6 +56,13 @@ class Tracks:
         else:
             self.rows.put("fcff", flows, graph=True)
         return flows
+
+    def _sums_shape(self, sums: Node) -> Shape | None:
+        """Return what the sum is; its own cell may know better than its formula, by its label."""
+        home = self.rows.chain.sums_home
+        if home is not None and self.rows.shapes.tree(home) is sums:
+            return self.rows.shapes.at(home)
+        return self.rows.shapes.of(sums)
 
     def _named_fcfe(self, flows: tuple[CellRef, ...]) -> bool:
         if not flows:

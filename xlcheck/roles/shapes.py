@@ -11,6 +11,7 @@ from functools import cached_property
 
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, parse, terms, walk
+from xlcheck.roles.labelled import named_shape
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.shape import TYPED, Kind, Shape, combined, linked, power_of, rate_of, unwrapped
 from xlcheck.workbook import Book
@@ -93,9 +94,24 @@ class Shapes:
             if waiting:
                 stack += waiting
                 continue
-            self._memory[cell] = self.of(node, cell)
+            self._memory[cell] = self._known(cell, node, self.of(node, cell))
             self._open.discard(cell)
             stack.pop()
+
+    def _known(self, cell: CellRef, node: Node, shape: Shape | None) -> Shape | None:
+        """Return what a formula is: by its build, else by its label."""
+        if shape is not None and shape.kind != "pv":
+            return shape
+        inside = (
+            [found for one in self.cells(walk(node)) if (found := self.at(one)) is not None] if shape is None else []
+        )
+        found = named_shape(self.naming, cell, node, shape, inside)
+        if found is not None and found.kind == "sum_pv" and found is not shape:
+            inner = [part for part in walk(node) if isinstance(part, Call) and part.function in ("NPV", "XNPV")]
+            whole = self.of(inner[0]) if inner else None
+            flows = whole.flows if whole is not None else tuple(self.cells(walk(node)))
+            return replace(found, flows=flows)
+        return found
 
     def _typed(self, cell: CellRef) -> Shape | None:
         """Return what the label of a typed number says it is: a hardcoded step of the valuation."""
@@ -209,9 +225,9 @@ class Shapes:
                 rate, discounted = power[0], True
             elif power is not None and power[1] is not None:
                 rate, growth_power = power[0], True
-            elif shape and ((shape.kind == "factor" and exponent > 0) or (shape.kind == "divisor" and exponent < 0)):
+            elif shape and isinstance(factor, Ref) and self._discounts(shape.kind, exponent, factor.cell):
                 rate, discounted = shape.rate, True
-                if shape.kind == "factor":
+                if exponent > 0:
                     over.append(factor)
             elif exponent < 0 and (spread := self._spread(factor)) is not None:
                 gordon = spread
@@ -224,6 +240,13 @@ class Shapes:
         if discounted:
             return self._discounted(rate, over)
         return self._plain(over, under, home)
+
+    def _discounts(self, kind: Kind, exponent: int, cell: CellRef) -> bool:
+        """Say whether a factor brings back a value; the wrong way round too where its label says what it is for."""
+        if kind not in ("factor", "divisor"):
+            return False
+        straight = (kind == "factor") == (exponent > 0)
+        return straight or self.naming.score(cell, "discount_factor") >= 0.7
 
     def _discounted(self, rate: CellRef | None, over: list[Node]) -> Shape | None:
         money = [one for one in over if not isinstance(one, Number) and not self._is_factor(one)]
@@ -244,7 +267,7 @@ class Shapes:
         return Shape("pv", rate, flow=flow, with_tv=with_tv)
 
     def _is_factor(self, node: Node) -> bool:
-        return isinstance(node, Ref) and self._kind(node.cell) == "factor"
+        return isinstance(node, Ref) and self._kind(node.cell) in ("factor", "divisor")
 
     def _spread(self, node: Node) -> tuple[CellRef | None, CellRef | None] | None:
         """Return (rate, growth) of ``r - g``, both cells, each of a size a rate has."""
@@ -252,6 +275,8 @@ class Shapes:
         if not (isinstance(node, Binary) and node.operator == "-"):
             return None
         rate, growth = rate_of(node.left), rate_of(node.right)
+        if rate and growth and self._named_growth(rate) and not self._named_growth(growth):
+            rate, growth = growth, rate
         if rate is None or (growth is None and not isinstance(node.right, Number)):
             return None
         for cell in (rate, growth):
@@ -259,6 +284,9 @@ class Shapes:
             if value is not None and not -0.5 < value < 1 and not self.naming.score(cell, "wacc", "terminal_growth"):  # type: ignore[arg-type]
                 return None
         return rate, growth
+
+    def _named_growth(self, cell: CellRef) -> bool:
+        return self.naming.score(cell, "terminal_growth") >= 0.7
 
     def _gordon(
         self, spread: tuple[CellRef | None, CellRef | None], over: list[Node], discounted: bool

@@ -1,0 +1,65 @@
+"""What a formula is by its label where its build is no accepted one: a fault must not hide the step it stands in.
+
+Only steps that hardly anything else is called are read so: discount factors, sums of present values, and terminal
+values. A build that is known wins, except a present value that its label calls the sum of them.
+"""
+
+from __future__ import annotations
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Call, Node, Ref, walk
+from xlcheck.roles.naming import Naming
+from xlcheck.roles.shape import Shape, rate_of
+
+SURE = 0.85
+"""How well a label must name a step."""
+INPUT = 0.6
+"""How well a label must name the rate, growth or multiple that a step reads."""
+RATES = ("wacc", "discount_rate", "cost_of_equity")
+
+
+def named_step(naming: Naming, cell: CellRef) -> str | None:
+    """Return the role that the label of a cell surely names, or None."""
+    best = max(naming.at(cell).values(), key=lambda one: one.score, default=None)
+    return best.role if best is not None and best.score >= SURE else None
+
+
+def named_shape(naming: Naming, cell: CellRef, node: Node, shape: Shape | None, inside: list[Shape]) -> Shape | None:
+    """Return what a cell is, by its build or else by its label; `inside` is what the cells it reads are."""
+    if shape is not None and shape.kind != "pv":
+        return shape
+    role = named_step(naming, cell)
+    if role == "sum_pv_fcff":
+        return _sum(node) or shape
+    if shape is not None or role is None:
+        return shape
+    read = list(dict.fromkeys(part.cell for part in walk(node) if isinstance(part, Ref)))
+    rate = _named(naming, read, *RATES)
+    if role == "discount_factor" and rate is not None and not _small(naming, cell):
+        return Shape("factor", rate)
+    growth, multiple = _named(naming, read, "terminal_growth"), _named(naming, read, "exit_multiple")
+    if role == "terminal_value" and (rate or growth or multiple):
+        others = [one for one in read if one not in (rate, growth, multiple)]
+        return Shape("tv", rate, growth, flow=others[0] if others else None, multiple=multiple)
+    if role == "pv_terminal_value" and any(one.kind == "tv" for one in inside):
+        return Shape("pv_tv", rate, flow=next((one for one in read if one != rate), None))
+    return None
+
+
+def _sum(node: Node) -> Shape | None:
+    """Read a sum of present values whose terms are none, or that is discounted once more."""
+    for part in walk(node):
+        if isinstance(part, Call) and part.function in ("NPV", "XNPV") and part.arguments:
+            return Shape("sum_pv", rate_of(part.arguments[0]), inline=True)
+    ranged = any(isinstance(part, Call) and part.function == "SUM" for part in walk(node))
+    return Shape("sum_pv") if ranged else None
+
+
+def _named(naming: Naming, cells: list[CellRef], *roles: str) -> CellRef | None:
+    best = max(cells, key=lambda cell: naming.score(cell, *roles), default=None)
+    return best if best is not None and naming.score(best, *roles) >= INPUT else None
+
+
+def _small(naming: Naming, cell: CellRef) -> bool:
+    value = naming.layout.value(cell)
+    return value is not None and value <= 0
