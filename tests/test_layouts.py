@@ -4,7 +4,7 @@ import re
 from importlib import import_module
 
 import pytest
-from layouts import Layout, workbook
+from layouts import Layout, workbook, write
 from openpyxl.utils import get_column_letter, range_boundaries
 
 import xlcheck
@@ -118,3 +118,58 @@ def test_few_checks_stay_open(name, audited):
 @pytest.mark.xfail(reason="an enterprise value that is NPV() over a row with the terminal value in its last flow")
 def test_terminal_value_added_to_the_last_flow_is_not_accused(audited):
     assert [r["check_id"] for r in audited("present_value_function")["results"] if r["status"] == "fail"] == []
+
+
+RIGHT = {
+    "flow from EBITDA": "D18:J18 =D8-D11-D14+D17",
+    "capital spending rounded": "D14:J14 =ROUND(D5*$B14,0)",
+    "tax rate of each year": (
+        "A43 Effective tax rate\nD43:J43 20% | 21% | 22% | 23% | 24% | 25.2% | 25.2%\nD11:J11 =D10*D43"
+    ),
+    "tax losses used first": (
+        "A40 Tax losses brought forward\nC40 900\nA41 Tax losses used\nA42 Tax losses carried forward\nC42 =C40\n"
+        "D41:J41 =MIN(D10,C42)\nD42:J42 =C42-D41\nD11:J11 =MAX(0,D10-D41)*$B$11"
+    ),
+    "minority at a multiple of its profit": (
+        "A40 Share of profit of minorities\nC40 4.1\nA41 P/E of listed peers\nC41 22\nC30 =C40*C41"
+    ),
+    "some cash kept for operations": (
+        "C29 ='Balance Sheet'!D7+'Balance Sheet'!D8-'Balance Sheet'!D14-('Balance Sheet'!D15-0.02*C5)"
+    ),
+}
+WRONG = {
+    "growth above the rate": ("C24 16%", "fatal.growth-not-below-wacc", "DCF!C24"),
+    "terminal value of the year before": ("C26 =I18*(1+C24)/(C23-C24)", "terminal.gordon-identity", "DCF!C26"),
+    "growth added": ("C26 =J18*(1+C24)/(C23+C24)", "terminal.gordon-identity", "DCF!C26"),
+    "terminal value on a present value": ("C26 =J21*(1+C24)/(C23-C24)", "fatal.double-discounting", "DCF!C26"),
+    "terminal value a year short": ("C27 =C26/(1+C23)^I19", "terminal.discounted-once", "DCF!C27"),
+    "capital spending of the year before": ("D14:J14 =C5*$B14", "basis.period-alignment", "DCF!D14:J14"),
+    "a plug in one year": ("F5 =E5*(1+F6)+37", "recompute.no-hardcoded-forecast", "DCF!F5"),
+    "net cash deducted": ("C31 =C28+C29-C30", "bridge.signs", "DCF!C31"),
+    "price over value": ("C38 =C37/C35-1", "bridge.upside", "DCF!C38"),
+}
+
+
+def audit_with(change: str, path) -> list[dict]:
+    """Audit the rupee valuation in which some lines of its sheet DCF are written anew."""
+    book = workbook(layout_of("rupees_net_cash"))
+    for line in change.splitlines():
+        write(book["DCF"], line)
+    book.save(path)
+    return xlcheck.audit(path).model_dump(mode="json")["results"]
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_right_variants_are_not_accused(what, tmp_path):
+    results = audit_with(RIGHT[what], tmp_path / "variant.xlsx")
+    bad = [r for r in results if r["status"] in ("fail", "partial") and r["severity"] != "warn"]
+    assert [(r["check_id"], r["findings"][0]["message"]) for r in bad] == []
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_one_slip_is_found_at_its_cell(what, tmp_path):
+    change, check_id, place = WRONG[what]
+    results = {result["check_id"]: result for result in audit_with(change, tmp_path / "slip.xlsx")}
+    assert results[check_id]["status"] == "fail"
+    named = {cell for finding in results[check_id]["findings"] for cell in cells(finding["cell"] or "DCF!A1")}
+    assert named & cells(place)

@@ -44,13 +44,17 @@ def workbook(layout: Layout) -> Workbook:
         if line.startswith("## "):
             sheet = book.create_sheet(line[3:])
             continue
-        place, _, what = line.partition(" ")
-        cells = [sheet[place]] if ":" not in place else list(chain.from_iterable(sheet[place]))
-        _write(cells, what.strip())
+        write(sheet, line)
     return book
 
 
-def _write(cells, what: str) -> None:
+def write(sheet, line: str) -> None:
+    """Write one line of a layout to a sheet, over what stands there."""
+    place, _, what = line.partition(" ")
+    _fill([sheet[place]] if ":" not in place else list(chain.from_iterable(sheet[place])), what.strip())
+
+
+def _fill(cells, what: str) -> None:
     if what.startswith("="):
         formula, percent = (what[:-5], True) if what.endswith(" as %") else (what, False)
         for cell in cells:
