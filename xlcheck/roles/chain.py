@@ -54,6 +54,11 @@ class Walk:
         else:
             self._terminal(Ref(cell))
 
+    def take_equity(self, cell: CellRef, candidate: Candidate) -> None:
+        """Take a labelled equity value, and the claims that its formula deducts, into the chain."""
+        self.chain.put(_labelled("equity_value", cell, candidate))
+        list(self._claims(Ref(cell), 1, 0))
+
     def _put(self, role: str, cell: CellRef | None, node: Node | None = None, sign: int = 1) -> None:
         if role in OUTPUTS:
             cell = self._unnamed(cell)

@@ -179,10 +179,10 @@ def _match(lexicon: Lexicon, text: str) -> tuple[tuple[str, float], ...]:
 
 
 def _by_method(match: Match, reading: Reading, whole: Reading) -> bool:
-    """Say whether the phrase is the whole label but for a bracket with the method: ``Terminal value (Gordon growth)``."""
+    """Say whether the phrase is the whole label but for a bracket with the method (``Value (Gordon growth)``)."""
     outside = set(whole.tokens) - set(reading.tokens)
     covers = match.end - match.start == len(reading.tokens)
-    return covers and 0 < len(outside) and outside <= _METHODS
+    return covers and bool(outside) and outside <= _METHODS
 
 
 def _in_words(lexicon: Lexicon, reading: Reading) -> list[Match]:

@@ -10,6 +10,7 @@ from xlcheck.cells import CellRef
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Block, Located, Roles
+from xlcheck.roles.anchors import Anchors
 from xlcheck.roles.assemble import Assembly
 from xlcheck.roles.basis import Bases
 from xlcheck.roles.candidates import Candidate, find_candidates
@@ -107,6 +108,7 @@ class Search:
         """Return a valuation with every role that can be found for it, `others` filling in where it is cut short."""
         chain = standing.chain
         Graft(self.shapes, self.candidates, chain).mend(others)
+        Anchors(self.shapes, self.candidates, chain).hold()
         if standing.role != "value_per_share":
             typed = typed_value_per_share(chain, self.candidates, self.shapes)
             if typed is not None:

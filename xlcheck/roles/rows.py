@@ -15,6 +15,9 @@ from xlcheck.roles.vocabulary import SERIES_ROLES
 BALANCES = ("total_assets", "total_liabilities_and_equity")
 """Series that may show actual years only."""
 
+UNHEADED = 0.85
+"""How well a label must name a line on a sheet without headings of periods."""
+
 
 @dataclass
 class Rows:
@@ -47,6 +50,8 @@ class Rows:
     def by_label(self, sheet: SheetLayout, role: str, like: tuple[CellRef, ...] | None) -> tuple[CellRef, ...] | None:
         """Find the row (column) of a sheet whose label names a role best, over the periods of the flows `like`."""
         best: tuple[float, tuple[CellRef, ...]] | None = None
+        if like is not None and not self.timelines.get(sheet.name):
+            return self._unheaded(sheet, role, like)
         for timeline in self.timelines.get(sheet.name, ()):
             if not timeline.dated and like is None:
                 continue
@@ -64,6 +69,17 @@ class Rows:
                 if score >= 0.55 and (best is None or score > best[0]):
                     best = (score, tuple(numbers))
         return best[1] if best else None
+
+    def _unheaded(self, sheet: SheetLayout, role: str, like: tuple[CellRef, ...]) -> tuple[CellRef, ...] | None:
+        """Find a surely labelled line on a sheet that has no headings of its own: in the columns of the flows."""
+        across = like[0].row == like[-1].row
+        for line in sheet.rows if across else sheet.columns:
+            cells = [sheet.ref(line, one.column) if across else sheet.ref(one.row, line) for one in like]
+            numbers = [cell for cell in cells if (cell.row, cell.column) in sheet.numbers]
+            named = bool(numbers) and self.shapes.naming.score(numbers[-1], role) >= UNHEADED
+            if named and len(numbers) == len(cells) and self._right_unit(role, sheet, numbers):
+                return tuple(numbers)
+        return None
 
     def _right_unit(self, role: str, sheet: SheetLayout, cells: list[CellRef]) -> bool:
         numbers = [sheet.numbers[cell.row, cell.column] for cell in cells]

@@ -173,7 +173,8 @@ class Tracks:
 
     def _flows_by_label(self) -> tuple[CellRef, ...]:
         """Find the flows by their labels, where no formula sums their present values."""
-        for name in dict.fromkeys([self.rows.chain.top.sheet, *self._sheets_of_picks()]):
+        summed = [cell.sheet for cell in self._summed()[:1]] if self.rows.chain.sums is not None else []
+        for name in dict.fromkeys([self.rows.chain.top.sheet, *self._sheets_of_picks(), *summed]):
             sheet = self.rows.shapes.naming.layout.by_name[name]
             pvs = self.rows.by_label(sheet, "pv_fcff", None)
             if pvs is not None and all(self.rows.kind(cell) == "pv" for cell in pvs):
