@@ -17,7 +17,7 @@ from xlcheck.errors import EngineError
 from xlcheck.graph import Graph
 from xlcheck.live.datatables import Evaluate, sources_of, table_values
 from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
-from xlcheck.live.outside import Outside
+from xlcheck.live.outside import MOST, Outside
 from xlcheck.live.reasons import explained
 from xlcheck.live.region import LoopRegion
 from xlcheck.localcheck.shadow import UNKNOWN, Shadow, Values
@@ -47,6 +47,7 @@ class LiveModel:
         self._torn: dict[CellRef, CellRef] = {}
         self._lent: dict[CellRef, Cell] = {}
         self._lost: dict[CellRef, Unsolved] = {}
+        self._heard: set[CellRef] = set()
         self._held: dict[CellRef, Scalar] = {}
         self._tables = [cell.data_table for cell in book.cells() if cell.data_table is not None]
         self._region: LoopRegion | None = None
@@ -192,9 +193,11 @@ class LiveModel:
 
     def _outsource(self, values: Values) -> bool:
         """Ask the other engines about cells in doubt; say whether anything came of it."""
-        cells = [cell for cell in self._outside.doubtful(values) if cell.ref not in {**self._lent, **self._lost}]
+        cells = [cell for cell in self._outside.doubtful(values) if cell.ref not in self._heard]
+        cells = cells[: MOST - len(self._heard)]
         if not cells or not self._outside.engines:
             return False
+        self._heard.update(cell.ref for cell in cells)
         answers = self._outside.answers(cells, {**self._constants, **values})
         lent = {cell.ref: cell for cell in cells if answers[cell.ref] != values[cell.ref]}
         lost = {ref: value for ref in lent if isinstance(value := answers[ref], Unsolved)}

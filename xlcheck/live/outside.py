@@ -24,7 +24,7 @@ _GAPS = re.compile(
     re.IGNORECASE,
 )
 """Functions for which the primary engine is known to give an error where Excel has a number."""
-MOST = 400
+MOST = 100
 """No more cells than this are asked of the other engines."""
 
 
@@ -37,7 +37,7 @@ class Outside:
 
     def doubtful(self, values: Values) -> list[Cell]:
         """Return the cells to ask about: unsupported ones, and errors that nothing which they read explains."""
-        return list(self._doubtful(values))[:MOST]
+        return list(self._doubtful(values))
 
     def _doubtful(self, values: Values) -> Iterator[Cell]:
         for cell in self.shadow.book.formula_cells():

@@ -42,8 +42,10 @@ _SHARED_GAPS = re.compile(
 _LENIENT = frozenset({"#VALUE!", "#NUM!"})
 """Errors by which Excel refuses arguments that other programs accept."""
 _SUBTOTAL = re.compile(r"\b(?:SUBTOTAL|AGGREGATE)\(", re.IGNORECASE)
-_FEW = 300
+_FEW = 100
 """Of up to so many cells every opinion is heard before one is called stale."""
+_MOST = 200
+"""The third opinion is slow: it is asked about so many cells at most, the others stay in dispute."""
 _RANDOM = re.compile(r"\b(?:RAND|RANDBETWEEN|RANDARRAY)\(", re.IGNORECASE)
 _CLOCK = re.compile(r"\b(?:TODAY|NOW)\(", re.IGNORECASE)
 _WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE|CHAR|CODE)\(", re.IGNORECASE)
@@ -65,7 +67,7 @@ def local_check(
     for number, engine in enumerate(opinions):
         for ref, answer in shadow.ask(engine, disputed, check.stored).items() if disputed else ():
             said.setdefault(ref, {})[engine.name] = answer
-        disputed = check.still_open(disputed, said, first=number == 0)
+        disputed = check.still_open(disputed, said, first=number == 0)[: _MOST if number else None]
     for cell in asked:
         for ref in check.judged(cell):
             found[ref] = check.verdict(ref, cell, said[ref])
