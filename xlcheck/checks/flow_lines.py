@@ -26,6 +26,8 @@ from xlcheck.workbook import Book, Sheet
 
 OUTFLOWS = ("capex", "taxes", "depreciation")
 LEAST_YEARS = 3
+LARGEST_RATIO = 2.0
+"""Smaller numbers in a line of amounts are its growth or margin."""
 
 
 @check("flow.ebit-definition")
@@ -111,7 +113,7 @@ def _by_column(recalc: Recalc, sheet: str, rows: tuple[int, int, int], columns: 
 def _ties(recalc: Recalc, ebitda: CellRef, depreciation: CellRef, ebit: CellRef) -> bool | None:
     """Say whether the three lines tie; None where they hold nothing."""
     one, two, three = (recalc.number(cell) for cell in (ebitda, depreciation, ebit))
-    if one is None or two is None or three is None or one == 0 or two == 0:
+    if one is None or two is None or three is None or abs(one) <= LARGEST_RATIO or two == 0:
         return None
     return DEFAULT_TOLERANCE.allows(three, one - abs(two), one)
 

@@ -130,7 +130,7 @@ def cash_ties(book: Book, recalc: Recalc) -> Outcomes:
         yield from _rolled_forward(book, recalc, cash)
         return
     ties = [year for year in years if _equal(recalc, closing[year], held[year])]
-    odd = [year for year in years if year not in ties and _is_computed(book, closing[year], held[year])]
+    odd = [year for year in years if year not in ties and _is_computed(book, held[year])]
     if odd and len(ties) < 2:
         yield Unverifiable(reason=f"{closing[odd[0]]} and {held[odd[0]]} tie in no year: two definitions of cash")
     elif odd:
