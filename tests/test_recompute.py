@@ -201,10 +201,13 @@ def test_error_values_are_values():
 
 
 def test_xirr_over_a_range_with_blanks_is_left_to_the_other_engines():
-    # −100 on day 0 and 121 two years (730 days) later: 10 % a year; the blank row is skipped
-    cells = {"A1": -100, "A3": 121, "B1": 44000, "B3": 44730, "C1": "=XIRR(A1:A3,B1:B3)"}
-    found = value(cells, "C1")
-    assert found == pytest.approx(0.1, abs=1e-6) or isinstance(found, Unsolved)
+    # −100 on day 0 and 121 two years (730 days) later: 10 % a year; 144 instead: 20 %; the blank row is skipped
+    cells = {"A1": -100, "A3": 121, "B1": 44000, "B3": 44730, "C1": "=XIRR(A1:A3,B1:B3)", "C2": "=C1*2"}
+    found = recompute(book(cells))
+    assert found.value(ref("C1")) == pytest.approx(0.1, abs=1e-6)
+    assert found.value(ref("C2")) == pytest.approx(0.2, abs=1e-6)
+    assert found.what_if({"M!A3": 144.0}, ["M!C2"])["M!C2"] == pytest.approx(0.4, abs=1e-6)
+    assert found.what_if({}, ["M!C2"])["M!C2"] == pytest.approx(0.2, abs=1e-6)
 
 
 def test_rate_of_a_mortgage():

@@ -12,7 +12,6 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape, unescape
 
 from xlcheck.cells import CellError, RangeRef, Scalar, column_letters, parse_a1
 from xlcheck.workbook import DefinedName, Table
@@ -176,11 +175,16 @@ def _table(number: int, table: Table) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_CONTROL.sub(_hexadecimal, text)) if _SPECIAL.search(text) else text
+    return _escaped(_CONTROL.sub(_hexadecimal, text)) if _SPECIAL.search(text) else text
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _attribute(text: str) -> str:
-    return escape(_CONTROL.sub(_hexadecimal, text), {'"': "&quot;", "\n": "_x000a_", "\r": "_x000d_", "\t": "_x0009_"})
+    written = _escaped(_CONTROL.sub(_hexadecimal, text)).replace('"', "&quot;")
+    return written.replace("\n", "_x000a_").replace("\r", "_x000d_").replace("\t", "_x0009_")
 
 
 def _hexadecimal(match: re.Match[str]) -> str:
@@ -231,4 +235,5 @@ def _read_cells(title: str, text: str) -> Iterator[tuple[tuple[int, int], Conten
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), unescape(text, {"&quot;": '"'}))
+    plain = text.replace("&quot;", '"').replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), plain)
