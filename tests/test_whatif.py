@@ -4,6 +4,7 @@ import pytest
 from handmade import array, book, data_table, ref
 
 from xlcheck.engines import Unsolved
+from xlcheck.errors import UsageError
 from xlcheck.recompute import recompute
 
 CHAIN = {"A1": 2, "A2": "=A1*3", "A3": "=A2+1"}
@@ -89,3 +90,13 @@ def test_unsolved_cells_stay_unsolved():
     found = recompute(book({"A1": "=NOSUCH(1)", "A2": "=A1+1", "A3": 1}))
     assert isinstance(found.what_if({"M!A3": 2.0}, ["M!A2"])["M!A2"], Unsolved)
     assert found.what_if({"M!A1": 2.0}, ["M!A2"]) == {"M!A2": 3.0}
+
+
+def test_sheet_names_are_read_in_any_case():
+    assert recompute(book(CHAIN)).what_if({"m!A1": 10.0}, ["m!A3"]) == {"m!A3": 31.0}
+
+
+@pytest.mark.parametrize(("address", "said"), [("Nowhere!A1", "its sheets are M"), ("A1", "names no sheet")])
+def test_wrong_address_is_refused_in_one_sentence(address, said):
+    with pytest.raises(UsageError, match=said):
+        recompute(book(CHAIN)).what_if({address: 1.0}, ["M!A3"])

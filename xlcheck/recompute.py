@@ -11,6 +11,7 @@ from typing import Protocol
 
 from xlcheck.cells import CellRef, Scalar, as_number
 from xlcheck.engines import ENGINES, Clock, Session, Unsolved, engine
+from xlcheck.errors import UsageError
 from xlcheck.graph import Graph, build_graph
 from xlcheck.live.loops import Loop
 from xlcheck.live.model import LiveModel
@@ -96,12 +97,24 @@ class Recalc:
         return as_number(value)
 
     def what_if(self, changes: Mapping[str, Scalar], outputs: Sequence[str]) -> dict[str, Scalar | Unsolved]:
-        """Run the model with cells replaced; keys are addresses such as ``Assumptions!B1``."""
-        found = self.what_if_cells(
-            {CellRef.parse(key): value for key, value in changes.items()},
-            [CellRef.parse(out) for out in outputs],
-        )
-        return {str(ref): value for ref, value in found.items()}
+        """Run the model with cells replaced; keys are addresses such as ``Assumptions!B1``.
+
+        Raises UsageError for an address that is malformed or names no sheet of the workbook.
+        """
+        wanted = {self._cell(out): out for out in outputs}
+        found = self.what_if_cells({self._cell(key): value for key, value in changes.items()}, list(wanted))
+        return {wanted[ref]: value for ref, value in found.items()}
+
+    def _cell(self, text: str) -> CellRef:
+        try:
+            ref = CellRef.parse(text)
+        except ValueError as error:
+            raise UsageError(f"{self.book.file_name}: {error}") from error
+        sheet = self.book.sheet(ref.sheet)
+        if sheet is None:
+            names = ", ".join(one.name for one in self.book.sheets)
+            raise UsageError(f"{self.book.file_name} has no sheet {ref.sheet!r}; its sheets are {names}")
+        return ref._replace(sheet=sheet.name)
 
 
 def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
