@@ -13,6 +13,7 @@ from xlcheck.checks.flow_terms import items_of, kind_of_label, line_label
 from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
 from xlcheck.checks.shapes import Slot
 from xlcheck.checks.sheet import timeline_of
+from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Call, Node, Ref, Unary, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -28,6 +29,8 @@ _OPENING = re.compile(
 FLOWS = frozenset(
     {"ebit", "ebitda", "taxes", "nopat", "depreciation", "capex", "change_in_nwc", "revenue", "fcff", "fcfe"}
 )
+TOTALS = ("fcff", "fcfe", "nopat", "ebit", "pv_fcff")
+"""Lines whose formulas add or take lines of the same year."""
 
 
 class Shift(NamedTuple):
@@ -79,6 +82,9 @@ def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
             if _is_shifted(one) and (not chain or one.cells[0] in chain):
                 dated = True
                 yield _single_finding(book, one)
+    for reader, shifts in _terms_apart(recalc, roles):
+        dated = True
+        yield _finding(book, shifts, reader)
     if not dated:
         yield NotApplicable(reason="no dated line reads another dated line")
 
@@ -138,8 +144,18 @@ def _shifts(recalc: Recalc, line: Line) -> Iterator[Shift]:
             and not _is_own_line(line, one.cell)
         ]
         amounts = [(target, year) for target, year in dated if _is_amount(recalc, target)]
-        if len(amounts) == 1 and len(dated) == 1:
+        if len(amounts) == 1 and (len(dated) == 1 or _is_own_share(recalc, cell, amounts[0][0], own, dated)):
             yield Shift(cell, amounts[0][0], amounts[0][1] - own)
+
+
+def _is_own_share(
+    recalc: Recalc, cell: CellRef, amount: CellRef, own: int, dated: Sequence[tuple[CellRef, int]]
+) -> bool:
+    """Say whether an amount of revenue is multiplied by a rate of the formula's own year."""
+    rates = [(target, year) for target, year in dated if target != amount]
+    labels = " ".join(line_label(recalc, target) for target, _ in rates)
+    plain = all(year == own for _, year in rates) and not _OPENING.search(labels)
+    return plain and kind_of_label(line_label(recalc, amount)) == "revenue"
 
 
 def _is_own_line(line: Line, ref: CellRef) -> bool:
@@ -187,12 +203,39 @@ def _shifted_together(recalc: Recalc, shifts: Sequence[Shift]) -> list[Shift]:
     return wrong if one_line else []
 
 
-def _finding(book: Book, wrong: Sequence[Shift]) -> Finding:
+def _terms_apart(recalc: Recalc, roles: Roles) -> Iterator[tuple[str, list[Shift]]]:
+    """Yield the bound totals whose formulas take a bound line of flows from another year only, year after year."""
+    for name in TOTALS:
+        total = roles.series.get(name)
+        for role, line in roles.series.items():
+            if total is None or role == name or role not in FLOWS or set(line.cells) & set(total.cells):
+                continue
+            shifts = [shift for cell in total.cells if (shift := _apart(recalc, cell, (*line.history, *line.cells)))]
+            wrong = _shifted_together(recalc, shifts)
+            if wrong and len(shifts) * 4 >= 3 * len(total.cells):
+                yield f" ({role.replace('_', ' ')})", wrong
+
+
+def _apart(recalc: Recalc, cell: CellRef, line: Sequence[CellRef]) -> Shift | None:
+    """Return how many years off a formula reads a line, None where it reads it not, or in several years."""
+    node, own = trees(recalc).get(cell), timeline_of(recalc, cell.sheet).year(cell)
+    if node is None or own is None:
+        return None
+    read = {one.cell for one in walk(node) if isinstance(one, Ref) and one.cell in line}
+    if len(read) != 1:
+        return None
+    target = read.pop()
+    year = timeline_of(recalc, target.sheet).year(target)
+    return None if year is None else Shift(cell, target, year - own)
+
+
+def _finding(book: Book, wrong: Sequence[Shift], what: str = "") -> Finding:
     first = wrong[0]
     held = book.get(first.cell)
     when = "the year before" if first.years < 0 else "the year after"
+    cells = f"{first.cell} and the {len(wrong) - 1} cells after it"
     return Finding(
-        message=f"{first.cell} and the {len(wrong) - 1} cells after it read {when}: {first.target} in its first year",
+        message=f"{cells} read {when}{what}: {first.target} in its first year",
         cell=first.cell,
         found=held.formula if held else None,
         expected="the same year",

@@ -73,7 +73,12 @@ def factor_identity(
         yield NotApplicable(reason="no discount rate is bound")
         return
     read = valuation.exponents(roles, recalc, graph)
-    if read is None or not read.known:
+    weighed = valuation.weights(roles, recalc, graph)
+    grown = [weight for weight in weighed.flows[:-1] if weight is not None and weight > 1.0001] if weighed else []
+    if read is not None and len(read.known) > 2 and weighed is not None and len(grown) >= len(weighed.flows) - 2:
+        message = f"the flows are multiplied by {_listed(grown)}: they are compounded instead of discounted"
+        yield _finding(message, as_range(read.cells), _listed(grown), "1/(1 + r)^t")
+    elif read is None or not read.known:
         yield Unverifiable(reason="the discount factors could not be read from rows or from the live model")
     elif next(dcf.timings(read.known), None) is None and not _own_rate(roles, graph, read):
         yield Unverifiable(reason=f"the factors of {as_range(read.cells)} do not all read the bound discount rate")
@@ -205,6 +210,7 @@ def pv_sum(
     for cell in valuation.left_behind(roles, [one for one, _ in weighed.terminals], recalc, graph):
         message = f"the flow {cell} of the last year is in no sum of present values"
         findings.append(Finding(message=message, cell=where, found=0.0, expected=None, unit="weight of the flow"))
+    findings += list(_odd_products(flows, pv_fcff, roles.series.get("discount_factor")))
     yield from findings
     if not findings:
         yield from _stated_sum(sum_pv_fcff, pv_fcff, recalc)
@@ -232,6 +238,24 @@ def _left_out(
         elif factor is not None and valuation.close(weight, 2 * factor, 1e-4):
             message = f"the flow {flows.cells[index]} is counted twice"
             yield Finding(message=message, cell=where, found=weight, expected=factor, unit="weight of the flow")
+
+
+def _odd_products(flows: LocatedSeries, present: LocatedSeries | None, factors: LocatedSeries | None) -> Outcomes:
+    """Find a present value that is not its flow times its factor, where those of the other years are."""
+    if present is None or factors is None or not len(flows.cells) == len(present.cells) == len(factors.cells) > 3:
+        return
+    rows = list(zip(present.cells, present.values, flows.values, factors.values, strict=True))[1:]
+    for power in (1, -1):
+        wanted = [flow * factor**power if flow and factor else None for _, _, flow, factor in rows]
+        odd = [
+            (cell, value, want)
+            for (cell, value, _, _), want in zip(rows, wanted, strict=True)
+            if value is None or want is None or not valuation.close(value, want, 1e-5)
+        ]
+        if len(odd) == 1 and odd[0][1] is not None and odd[0][2] is not None:
+            cell, value, want = odd[0]
+            message = f"the present value {cell} is not its year's flow times its year's discount factor"
+            yield Finding(message=message, cell=cell, found=value, expected=want, unit="money")
 
 
 def _stated_sum(total: Located | None, present: LocatedSeries | None, recalc: Recalc) -> Outcomes:

@@ -90,21 +90,19 @@ class Lexicon:
 
 def load_lexicon(extra: Path | None = None) -> Lexicon:
     """Read the shipped words, and those of a grader's own file; UsageError names the file and the key."""
-    return _shipped() if extra is None else _build([*_shipped_files(), _read(extra)])
+    return _shipped() if extra is None else _build([*shipped_words().values(), _read(extra)])
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Lexicon:
-    return _build(_shipped_files())
+    return _build([*shipped_words().values()])
 
 
-def _shipped_files() -> list[Mapping[str, Any]]:
+def shipped_words() -> dict[str, Mapping[str, Any]]:
+    """Return the shipped words: file name without ending → role → phrase → weight (``not``: barred words)."""
     folder = resources.files("xlcheck.roles") / "words"
-    return [
-        _parsed(entry.read_text(encoding="utf-8"), entry.name)
-        for entry in sorted(folder.iterdir(), key=lambda item: item.name)
-        if entry.name.endswith(".yaml")
-    ]
+    entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda one: one.name)
+    return {entry.name.removesuffix(".yaml"): _parsed(entry.read_text("utf-8"), entry.name) for entry in entries}
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -55,7 +55,7 @@ class Operations:
             queue = queue[1:]
             role = self._operation_role(cells)
             if role is not None and role not in self.rows.found and cells[0].sheet in homes:
-                self.rows.put(role, self._within_sheet(cells), graph=True)
+                self.rows.put(role, self.rows.aligned(self._within_sheet(cells), flows), graph=True)
                 if role in self.rows.found and role in ("capex", "change_in_nwc", "taxes"):
                     self.rows.found[role].sign = 1 if sign < 0 else -1
             if role in (None, "nopat", "ebit", "ebitda", "fcff"):

@@ -47,6 +47,35 @@ class Rows:
         shape = self.shapes.at(cell)
         return shape.kind if shape else None
 
+    def aligned(self, cells: tuple[CellRef, ...], like: tuple[CellRef, ...]) -> tuple[CellRef, ...]:
+        """Return a line at the periods of the flows `like` that read it, though formulas may read a neighbour's.
+
+        Only where both stand under one heading of periods: elsewhere the columns of two blocks need not agree.
+        """
+        if not cells or len(cells) != len(like) or cells[0].sheet != like[0].sheet or not in_line([*cells]):
+            return cells
+        across = like[0].row == like[-1].row
+        if not in_line([*like]) or (len({one.row if across else one.column for one in cells}) != 1):
+            return cells
+        moved = tuple(
+            cell._replace(column=one.column) if across else cell._replace(row=one.row)
+            for cell, one in zip(cells, like, strict=True)
+        )
+        if moved == cells or any(self.shapes.naming.layout.num(cell) is None for cell in moved):
+            return cells
+        heads = {self._head(line, across) for line in (cells[-1], moved[-1], like[-1])}
+        return moved if len(heads) == 1 and None not in heads else cells
+
+    def _head(self, cell: CellRef, across: bool) -> int | None:
+        """Return the line of the nearest dated heading above (left of) a cell that names its period."""
+        line, position = (cell.row, cell.column) if across else (cell.column, cell.row)
+        found = [
+            one.line
+            for one in self.timelines.get(cell.sheet, ())
+            if one.across == across and one.dated and one.line <= line and one.tick(position) is not None
+        ]
+        return max(found, default=None)
+
     def by_label(self, sheet: SheetLayout, role: str, like: tuple[CellRef, ...] | None) -> tuple[CellRef, ...] | None:
         """Find the row (column) of a sheet whose label names a role best, over the periods of the flows `like`."""
         best: tuple[float, tuple[CellRef, ...]] | None = None

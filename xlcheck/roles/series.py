@@ -100,8 +100,10 @@ class Tracks:
             flow = self._moved(Ref(shape.flow), pv) if shape.flow else None
             if isinstance(flow, Ref):
                 flows.append(flow.cell)
+        if len(factor_cells) == len(pvs):
+            factor_cells = list(self.rows.aligned(tuple(factor_cells), tuple(pvs)))
         self._discount_rows(factor_cells, times, rates)
-        return tuple(dict.fromkeys(flows))
+        return tuple(dict.fromkeys(self.rows.aligned(tuple(flows), tuple(pvs))))
 
     def _moved(self, node: Node, cell: CellRef) -> Node:
         """In a spilled array every cell reads its own place of the row that the formula names."""

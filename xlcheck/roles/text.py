@@ -23,7 +23,7 @@ _SPECIAL = (
     (re.compile(r"\bs\s*/\s*o\b"), " s/o "),
     (re.compile(r"\by\s*/\s*y\b"), " y/y "),
     (re.compile(r"\bfk\s*/\s*ek\b"), " fk/ek "),
-    (re.compile(r"\bebit\s*\*?\s*\(\s*1\s*-\s*t(?:ax)?(?:\s*rate)?\s*\)"), " ebit1t "),
+    (re.compile(r"\bebit\s*[*x]?\s*\(\s*1\s*-\s*t(?:ax)?(?:\s*rate)?\s*\)"), " ebit1t "),
     (re.compile(r"\br_([a-z])\b"), r"r\1"),
 )
 _SYNONYMS = (
