@@ -103,6 +103,7 @@ def _author_verbs(verbs: Verbs) -> None:
     _workbook(mutate)
     mutate.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
     mutate.add_argument("--seed", type=int, default=0, metavar="N", help="fixes the cells chosen (%(default)s)")
+    mutate.add_argument("--out", type=Path, metavar="DIR", help="also write the faulty workbooks, into a new folder")
 
     calibrate = verbs.add("calibrate", "grade a task's known-quality answers and hold their bands")
     calibrate.add_argument("rubric", metavar="ID|FILE", help="a bundled task, or a rubric file")

@@ -272,7 +272,7 @@ def _schema(args: argparse.Namespace) -> int:
 def _mutate(args: argparse.Namespace) -> int:
     from xlcheck.mutate import matrix_text, mutate
 
-    matrix = mutate(args.workbook, args.rubric, args.seed)
+    matrix = mutate(args.workbook, args.rubric, args.seed, args.out)
     _print(args, lambda: matrix.model_dump(mode="json"), lambda: matrix_text(matrix) + "\n")
     return 0
 
