@@ -182,6 +182,13 @@ def test_clock_is_the_valuation_date_or_unsolved():
     assert kind(recompute(book(cells)).value(ref("A2"))) == "clock"
 
 
+def test_valuation_date_is_counted_from_1900_in_a_workbook_of_1904_too():
+    # 45000 is 2023-03-15, 1,462 days fewer in the other system
+    found = recompute(book({"A1": "=TODAY()", "A2": "=YEAR(A1)"}, date1904=True), valuation_date=45000.0)
+    assert found.value(ref("A1")) == 43538.0
+    assert found.value(ref("A2")) == 2023.0
+
+
 def test_random_numbers_and_their_cone_are_unsolved():
     assert kind(value({"A1": "=RAND()", "A2": "=A1*2"}, "A2")) == "random"
 

@@ -118,7 +118,9 @@ class Recalc:
 
 
 def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
-    """Recompute a workbook; `valuation_date` (Excel serial) pins TODAY() and NOW(), else the last-saved time.
+    """Recompute a workbook; `valuation_date` pins TODAY() and NOW(), else the last-saved time does.
+
+    `valuation_date` is a serial number of the 1900 date system, also for a workbook that counts from 1904.
 
     Raises EngineError where the primary engine cannot load even the normalised copy.
     """
@@ -155,12 +157,13 @@ class _Lazy:
 
 def clock_of(book: Book, valuation_date: float | None) -> Clock:
     """Return the clock of a recalculation: the valuation date, else the last-saved time, else none."""
-    if valuation_date is not None:
-        return Clock(today=float(int(valuation_date)), now=valuation_date)
-    if book.last_saved is None:
-        return Clock()
-    saved = (book.last_saved.replace(tzinfo=None) - _EPOCH).total_seconds() / 86_400
-    serial = saved - (_DAYS_1904 if book.calc.date1904 else 0)
+    serial = valuation_date
+    if serial is None:
+        if book.last_saved is None:
+            return Clock()
+        serial = (book.last_saved.replace(tzinfo=None) - _EPOCH).total_seconds() / 86_400
+    if book.calc.date1904:
+        serial -= _DAYS_1904
     return Clock(today=float(int(serial)), now=serial)
 
 
