@@ -9,7 +9,7 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import memory
 from xlcheck.checks.discount import rounding_of
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -55,7 +55,9 @@ def per_share(
     if power is None:
         yield from _unscaled(ratio, near, value_per_share, equity_value, shares, roles, recalc, graph)
         return
-    declared = count_power(equity_value, with_label_unit(shares, recalc, graph))
+    counted = with_label_unit(shares, recalc, graph)
+    owned = with_source_unit(equity_value, recalc, graph) if power == 0 and in_units(counted) else equity_value
+    declared = count_power(owned, counted)
     if declared is not None and declared != power:
         expected = equity / count * 10.0**declared
         message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
@@ -86,11 +88,44 @@ def with_label_unit(shares: Located, recalc: Recalc, graph: Graph) -> Located:
     if shares.cell is None:
         return shares
     for cell in (shares.cell, graph.pure_link(shares.cell)):
-        label = row_label(recalc, cell)
+        label = f"{row_label(recalc, cell)} {text_at(recalc, cell.offset(0, 1))}"
         declared = {factor for words, factor in _COUNT_UNITS if words.search(label)}
         if len(declared) == 1:
             return shares.model_copy(update={"factor": declared.pop()})
-    return shares
+    plain = shares.model_copy(update={"factor": 1.0})
+    return plain if in_units(plain) else shares
+
+
+_SHEET_UNIT = re.compile(r"\b(?:amounts?|figures?|usd|eur|inr|rs\.?|\$)\W+(?:are\W+)?in\W+(thousand|million)s?\b", re.I)
+_SCALE = re.compile(r"[*/]\s*\(?\s*(10{3,}|10\^\d+|1e\d+)", re.I)
+
+
+def with_source_unit(equity: Located, recalc: Recalc, graph: Graph) -> Located:
+    """Return the equity value with the unit that all statement sheets behind it declare, if its own declares none.
+
+    Nothing is inferred where a formula on the way scales by a power of ten.
+    """
+    if equity.cell is None or equity.factor != 1:
+        return equity
+    behind = memory.above(graph, [equity.cell])
+    formulas = ((recalc.book.get(cell), cell) for cell in behind)
+    if any(held is not None and held.formula and _SCALE.search(held.formula) for held, _ in formulas):
+        return equity
+    sheets = {cell.sheet for cell in behind}
+    texts = (held for held in recalc.book.cells() if isinstance(held.stored, str) and held.ref.sheet in sheets)
+    found = {
+        match[1].casefold()
+        for held in texts
+        if len(str(held.stored)) < 120 and (match := _SHEET_UNIT.search(str(held.stored)))
+    }
+    if len(found) != 1:
+        return equity
+    return equity.model_copy(update={"factor": 1e3 if found == {"thousand"} else 1e6})
+
+
+def in_units(shares: Located) -> bool:
+    """Say whether a share count is surely a plain number of shares: a large multiple of a thousand."""
+    return shares.factor == 1 and shares.value is not None and shares.value >= 1e7 and shares.value % 1000 == 0
 
 
 def count_power(equity: Located, shares: Located) -> int | None:
@@ -103,7 +138,7 @@ def count_power(equity: Located, shares: Located) -> int | None:
         return None
     if shares.factor != 1:
         return round(math.log10(equity.factor / shares.factor))
-    units = shares.value * equity.factor >= 1e12 or (shares.value >= 1e7 and shares.value % 1000 == 0)
+    units = shares.value * equity.factor >= 1e12 or in_units(shares)
     return round(math.log10(equity.factor)) if units else None
 
 
@@ -128,10 +163,23 @@ def _unscaled(
             return
     for cell in _conversion_cells(value, graph):
         rate = recalc.number(cell) or 0.0
-        if rate > 0 and any(_power_of_ten(option, near) is not None for option in (ratio / rate, ratio * rate)):
+        if rate <= 0 or all(_power_of_ten(option, near) is None for option in (ratio / rate, ratio * rate)):
+            continue
+        if _CONVERSION.search(f"{row_label(recalc, cell)} {text_at(recalc, cell.offset(0, 1))}"):
             yield Fits(convention=f"equity over shares, converted with {cell}")
-            return
+        elif row_label(recalc, cell):
+            yield Unverifiable(reason=f"{value.cell} is scaled by {rate:g} in {cell}, which is no exchange rate")
+        else:
+            plain = equity.value / shares.value if equity.value is not None and shares.value else None
+            message = f"{value.cell} is equity over shares times an unlabelled {rate:g} in {cell}"
+            yield Finding(message=message, cell=value.cell, found=value.value, expected=plain, unit="per share")
+        return
     yield Unverifiable(reason=f"value per share × shares is {ratio:.6g} times the equity value")
+
+
+_CONVERSION = re.compile(
+    r"\b(fx|cny|rmb|hkd|usd|eur|gbp|jpy|inr|ad[sr]s?)\b|exchange|currency|汇率|人民币|港元|美元|kurs|wechsel", re.I
+)
 
 
 def _conversion_cells(value: Located, graph: Graph) -> list[CellRef]:

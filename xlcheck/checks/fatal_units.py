@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import live, memory, valuation
-from xlcheck.checks.bridge_shares import count_power, with_label_unit
+from xlcheck.checks.bridge_shares import count_power, in_units, with_label_unit, with_source_unit
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.graph import Graph
@@ -51,13 +51,16 @@ def unit_mix(
     yield from _market_value(shares, current_price, market_cap, recalc)
     if equity_value is None or shares is None or value_per_share is None:
         return
+    counted = with_label_unit(shares, recalc, graph)
+    if in_units(counted):
+        equity_value = with_source_unit(equity_value, recalc, graph)
     value, equity, count = value_per_share.value, equity_value.value, shares.value
     if not value or not equity or not count or equity_value.factor == 1 or value * count / equity <= 0:
         return
     power = math.log10(value * count / equity)
     if abs(power - round(power)) > 1e-6:
         return
-    found, wanted = round(power), count_power(equity_value, with_label_unit(shares, recalc, graph))
+    found, wanted = round(power), count_power(equity_value, counted)
     if wanted is not None and found != wanted and abs(found - wanted) >= 3:
         message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
         expected = equity / count * 10.0**wanted

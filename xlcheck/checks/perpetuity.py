@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlcheck.cells import CellRef
 from xlcheck.checks import memory, valuation
@@ -34,6 +34,8 @@ class Inputs:
     factors: tuple[float | None, ...]
     equity_rate: float | None
     """Cost of equity where it is not the rate itself."""
+    main: bool
+    """True where the cell feeds the output of the bound flows: a second method on other flows is not judged by them."""
     again: bool
     """True where the cell is discounted on its way to the output, so that it must hold no present value."""
 
@@ -76,7 +78,9 @@ def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, *, again: 
     ke = roles.get("cost_of_equity")
     other = ke.amount if ke is not None and ke.amount is not None and ke.cell != rate.cell else None
     factors = read[0] if read is not None else (None,) * len(flows.cells)
-    return Inputs(cell, value, rate.amount, growth.amount, _numbers(flows.values), factors, other, again)
+    output = valuation.output_of(roles, graph, flows)
+    main = output is not None and cell in memory.above(graph, [output])
+    return Inputs(cell, value, rate.amount, growth.amount, _numbers(flows.values), factors, other, main, again)
 
 
 def _numbers(values: tuple[float | None, ...]) -> tuple[float, ...]:
@@ -87,6 +91,10 @@ def readings(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Itera
     """Yield the accepted readings, then the known mistakes."""
     yield from _accepted(given, roles, recalc, graph)
     yield from _mistakes(given, roles)
+    if given.equity_rate is not None and given.equity_rate > given.growth and given.main:
+        name = "it is capitalised at the cost of equity, the flows are discounted at the WACC"
+        for reading in _accepted(replace(given, rate=given.equity_rate), roles, recalc, graph):
+            yield Reading(reading.value, name, right=False)
 
 
 def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Reading]:
@@ -140,7 +148,7 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
     if factor:
         yield Reading(grown * factor / spread, "it is built on the discounted flow of the last year", right=False)
         yield Reading(last * factor / spread, "it is built on the discounted flow of the last year", right=False)
-    if given.equity_rate is not None and given.equity_rate > growth:
+    if given.equity_rate is not None and given.equity_rate > growth and given.main:
         name = "it is capitalised at the cost of equity, the flows are discounted at the WACC"
         yield Reading(grown / (given.equity_rate - growth), name, right=False)
         yield Reading(last / (given.equity_rate - growth), name, right=False)

@@ -118,7 +118,17 @@ def _third_or_wrong(
     source = graph.pure_link(cell) if cell is not None else None
     held = recalc.book.get(source) if source is not None else None
     if source is None or held is None or held.formula is None:
-        yield Unverifiable(reason=f"the WACC {wacc.cell} is typed and differs from its build ({expected:.4%})")
+        parts = [roles.get(role) for role in ("cost_of_equity", "weight_debt", "weight_equity")]
+        beside = (
+            all(one is not None and one.cell is not None and one.cell.sheet == source.sheet for one in parts)
+            if source
+            else False
+        )
+        if source is not None and beside and held is not None and _WACC.match(row_label(recalc, source)):
+            message = f"the WACC {source} is typed as {found:.4%}; the build beside it gives {expected:.4%}"
+            yield rate_finding(message, wacc.model_copy(update={"cell": source}), expected)
+        else:
+            yield Unverifiable(reason=f"the WACC {wacc.cell} is typed and differs from its build ({expected:.4%})")
         return
     above = memory.above(graph, [source])
     reads = [located for located in (roles.get("cost_of_equity"), pre_tax) if located is not None]

@@ -238,7 +238,11 @@ def _unread(unlevered: Located, cost: Located | None, source: object, graph: Gra
 
 @check("wacc.debt-cheaper-than-equity", consequence_of=("wacc.relevered-beta", "wacc.capm", "wacc.cost-of-debt"))
 def debt_cheaper_than_equity(
-    cost_of_equity: Located, pre_tax_cost_of_debt: Located | None, after_tax_cost_of_debt: Located | None, roles: Roles
+    cost_of_equity: Located,
+    pre_tax_cost_of_debt: Located | None,
+    after_tax_cost_of_debt: Located | None,
+    roles: Roles,
+    graph: Graph,
 ) -> Outcomes:
     """Debt costs less than equity.
 
@@ -264,5 +268,6 @@ def debt_cheaper_than_equity(
     elif weight is not None and weight.amount == 0:
         yield NotApplicable(reason="the capital structure holds no debt")
     elif debt.amount > cost_of_equity.amount + 1e-9:
-        message = f"debt at {debt.amount:.2%} ({debt.cell}) is dearer than equity at {cost_of_equity.amount:.2%}"
-        yield rate_finding(message, debt, None)
+        source = graph.pure_link(debt.cell) if debt.cell is not None else None
+        message = f"debt at {debt.amount:.2%} ({source}) is dearer than equity at {cost_of_equity.amount:.2%}"
+        yield rate_finding(message, debt.model_copy(update={"cell": source}), None)
