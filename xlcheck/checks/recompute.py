@@ -14,8 +14,11 @@ from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
 from xlcheck.recompute import CellVerdict, Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
+from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.workbook import Book
 
+WORD_FOR_WORD = 0.93
+LONGEST_LABEL = 48
 MOST_FINDINGS = 20
 """A reader repairs the first cells of a chain; a longer list hides them."""
 
@@ -314,7 +317,7 @@ def _unreached(
 
 
 @check("recompute.no-blank-outputs")
-def no_blank_outputs(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
+def no_blank_outputs(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     """No headline output is labelled and left empty.
 
     What it holds:
@@ -343,10 +346,12 @@ def no_blank_outputs(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
                 expected="the result of a formula",
             )
     labelled = list(_output_labels(book, recalc))
-    blank = [(role, label, gap) for role, label, gap in labelled if gap is not None and role not in bound]
+    gaps = [(role, label, gap) for role, label, gap in labelled if gap is not None]
+    blank = [item for item in gaps if item[0] not in bound]
     valued = {role for role, _, gap in labelled if gap is None}
     empty = not any(is_number(cell.stored) or cell.formula is not None for cell in book.cells())
     findings = [item for item in blank if item[0] not in valued and (empty or bound or valued)]
+    findings += [item for item in gaps if (bound or valued) and item not in findings and graph.dependents(item[2])]
     if not bound and not findings:
         yield from _nothing_bound(roles)
         return
@@ -359,30 +364,11 @@ def no_blank_outputs(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
         )
 
 
-_OUTPUT_LABELS: Mapping[str, tuple[str, ...]] = {
-    "value_per_share": (
-        "value per share",
-        "equity value per share",
-        "intrinsic value per share",
-        "fair value per share",
-        "implied share price",
-        "每股价值",
-        "每股内在价值",
-        "每股股权价值",
-    ),
-    "equity_value": ("equity value", "value of equity", "股权价值", "股东权益价值"),
-    "enterprise_value": ("enterprise value", "企业价值"),
-}
-
-
 def _output_labels(book: Book, recalc: Recalc) -> Iterator[tuple[str, CellRef, CellRef | None]]:
     """Yield role, label cell and the empty cell where its value belongs (None where the row holds a value)."""
-    wanted = {text: role for role, texts in _OUTPUT_LABELS.items() for text in texts}
     for sheet in book.sheets:
         for cell in sheet.cells.values():
-            if not isinstance(cell.stored, str):
-                continue
-            role = wanted.get(cell.stored.split("(")[0].strip(" :").casefold())
+            role = _named_output(cell.stored) if isinstance(cell.stored, str) else None
             if role is None:
                 continue
             columns = range(cell.ref.column + 1, sheet.max_column + 1)
@@ -391,6 +377,15 @@ def _output_labels(book: Book, recalc: Recalc) -> Iterator[tuple[str, CellRef, C
                 yield role, cell.ref, None
             elif not is_number(recalc.value(cell.ref.offset(1, 0))):
                 yield role, cell.ref, _value_cell(recalc, cell.ref)
+
+
+def _named_output(text: str) -> str | None:
+    """Return the headline output that a short text names word for word."""
+    if len(text) > LONGEST_LABEL:
+        return None
+    scores = load_lexicon().match(text)
+    best = max(OUTPUTS, key=lambda role: scores.get(role, 0.0))
+    return best if scores.get(best, 0.0) >= WORD_FOR_WORD else None
 
 
 def _value_cell(recalc: Recalc, label: CellRef) -> CellRef:

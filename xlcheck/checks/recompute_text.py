@@ -227,12 +227,12 @@ def _is_cell(node: Node, ref: CellRef) -> bool:
 
 
 def _holds(node: Node | None, ref: CellRef) -> bool:
-    """Say whether an argument is the cell, or a line through it (a text at the start of a line is its heading)."""
+    """Say whether an argument is the cell, or a range through it."""
     match node:
         case Ref(cell=cell):
             return cell == ref
         case Range(range=area):
             place: object = ref
-            return place in area and ref != CellRef(area.sheet, area.first_row, area.first_column)
+            return place in area
         case _:
             return False
