@@ -6,7 +6,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, valuation
+from xlcheck.checks import claims, live, memory, perpetuity, valuation
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
@@ -108,11 +108,29 @@ def _all_years(
         yield money(message, where, stated, None)
     if missing or later:
         return
+    if not weighed.terminals and _without_terminal(stated, where, roles, recalc, graph):
+        yield money(
+            f"{where} is the present value of the flows alone: the terminal value is left out", where, stated, None
+        )
+        return
     dead = [cell for cell, weight in weighed.terminals if weight is not None and abs(weight) < 1e-9]
     if weighed.terminals and len(dead) == len(weighed.terminals):
         yield money(f"{where} does not move with the terminal value {dead[0]}", where, stated, None)
     elif not sure:
         yield Fits(convention="every flow and the terminal value move the enterprise value by their weight")
+
+
+def _without_terminal(stated: float, where: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether a terminal value stands in the workbook, feeds nothing, and the flows alone make the total."""
+    total = _sum_of(None, roles.series.get("pv_fcff"))
+    bound = roles.get("terminal_value")
+    cells = [
+        *perpetuity.growth_cells(roles, recalc, graph),
+        *([bound.cell] if bound is not None and bound.cell else []),
+    ]
+    behind = memory.above(graph, [where])
+    idle = [cell for cell in cells if cell not in behind and (recalc.number(cell) or 0.0) > 0]
+    return bool(idle) and total is not None and valuation.close(stated, total, 1e-6)
 
 
 @check("bridge.signs")

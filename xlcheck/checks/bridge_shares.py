@@ -63,6 +63,14 @@ def per_share(
         message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
         yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
         return
+    price = current_price.value if current_price is not None else None
+    if declared is None and power and price and value > 0 and abs(math.log10(value / price) - power) < 0.7:
+        message = (
+            f"{value_per_share.cell} carries a factor of 10^{power} that puts it as far from the price of {price:g}"
+        )
+        expected = equity / count
+        yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+        return
     yield from _deposit_ratio(value_per_share, current_price, upside, recalc, graph)
     yield Fits(convention="equity over shares" if power == 0 else f"equity over shares, factor 1e{power}")
 

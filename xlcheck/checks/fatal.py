@@ -8,7 +8,7 @@ from xlcheck.checking import FATAL_CONFIDENCE, Finding, Fits, NotApplicable, Out
 from xlcheck.checks import live, memory, perpetuity, valuation
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.terminal import money
-from xlcheck.checks.terminal_discounting import discounting_cell
+from xlcheck.checks.terminal_discounting import discounting_cell, discounts
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -131,7 +131,7 @@ def _broken(value: CellError, stored: object) -> bool:
 
 
 @check("fatal.share-count", severity="fatal")
-def share_count(shares: Located, value_per_share: Located | None) -> Outcomes:
+def share_count(shares: Located, value_per_share: Located | None, graph: Graph) -> Outcomes:
     """A value per share rests on a positive number of shares.
 
     What it holds:
@@ -150,8 +150,9 @@ def share_count(shares: Located, value_per_share: Located | None) -> Outcomes:
         CFA Level II, free cash flow valuation.
     """
     if shares.value is not None and shares.value <= 0:
-        message = f"the share count {shares.cell} is {shares.value:g}"
-        yield Finding(message=message, cell=shares.cell, found=shares.value, expected="above 0", unit="count")
+        source = graph.pure_link(shares.cell) if shares.cell is not None else None
+        message = f"the share count {source} is {shares.value:g}"
+        yield Finding(message=message, cell=source, found=shares.value, expected="above 0", unit="count")
     elif value_per_share is None:
         yield NotApplicable(reason="no value per share is claimed")
 
@@ -242,10 +243,11 @@ def terminal_not_discounted(
         given = perpetuity.inputs(cell, roles, recalc, graph)
         full = None if given is None else given.flows[-1] * (1 + given.growth) / (given.rate - given.growth)
         bound = roles.get("pv_terminal_value")
-        if bound is not None and bound.cell == cell:
+        if bound is not None and bound.cell == cell and discounts(cell, roles, recalc, graph):
             yield Fits(convention="the terminal value cell is already a present value")
             return
-        if given is not None and full is not None and given.value < 0.98 * full:
+        inside = discounts(cell, roles, recalc, graph)
+        if inside and given is not None and full is not None and given.value < 0.98 * full:
             yield Unverifiable(reason=f"{cell} may already be a present value")
             return
         where = discounting_cell(cell, weighed.output, recalc, graph)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import live, perpetuity, valuation
+from xlcheck.checks import claims, live, perpetuity, valuation
 from xlcheck.checks.discount import mid_year_stated
 from xlcheck.checks.terminal import money
+from xlcheck.formula import Binary, Call, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -115,9 +116,32 @@ def _judge_discounting(
         yield from _misdiscounted(cell, exponent, accepted, rate, weighed.output, recalc, graph)
 
 
+_DISCOUNTING = ("PV", "NPV", "XNPV", "POWER", "EXP", "RATE")
+
+
+def discounts(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether a cell, or one that it reads, raises to a power, calls PV or reads a discount factor."""
+    row = roles.series.get("discount_factor")
+    factors = set(row.cells) if row is not None else set()
+    flows = valuation.flows_of(roles)
+    years = set(flows.cells) if flows is not None else set()
+    for one in (cell, *(near for near in graph.precedents(cell) if near not in years)):
+        if one in factors:
+            return True
+        node = claims.formula_node(one, recalc)
+        for part in walk(node) if node is not None else ():
+            if isinstance(part, Binary) and part.operator == "^":
+                return True
+            if isinstance(part, Call) and part.function in _DISCOUNTING:
+                return True
+    return False
+
+
 def _is_present(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accepted: list[float]) -> bool:
     """Say whether the cell holds a perpetuity that is discounted inside its own formula."""
     bound = roles.get("pv_terminal_value")
+    if not discounts(cell, roles, recalc, graph):
+        return False
     given = perpetuity.inputs(cell, roles, recalc, graph)
     if given is None:
         return bound is not None and bound.cell == cell

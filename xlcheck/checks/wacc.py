@@ -124,7 +124,8 @@ def _third_or_wrong(
             if source
             else False
         )
-        if source is not None and beside and held is not None and _WACC.match(row_label(recalc, source)):
+        named = claims.label_scores(row_label(recalc, source)).get("wacc", 0.0) >= 0.8 if source is not None else False
+        if source is not None and beside and held is not None and named:
             message = f"the WACC {source} is typed as {found:.4%}; the build beside it gives {expected:.4%}"
             yield rate_finding(message, wacc.model_copy(update={"cell": source}), expected)
         else:
