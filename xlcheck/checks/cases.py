@@ -31,6 +31,8 @@ _CASES: dict[Case, re.Pattern[str]] = {
 _PROBABILITY = re.compile(
     r"probabilit|\bprob\b|likelihood|概率|可能性|権重|权重|wahrscheinlich|確率|\bweight", re.IGNORECASE
 )
+_OF_AN_INPUT = re.compile(r"wacc|rate|growth|multiple|beta|price|52|quartile|率|倍", re.IGNORECASE)
+"""A low or high discount rate is an end of an axis, not a case."""
 _CHOOSE = re.compile(r"\bCHOOSE\s*\(", re.IGNORECASE)
 LONGEST_NAME = 32
 VALUE_ROLES = ("value_per_share", "equity_value", "enterprise_value")
@@ -64,7 +66,7 @@ class CaseLine(NamedTuple):
 
 def case_of(text: str) -> Case | None:
     """Return the case that a short text names, None for none or several."""
-    if not text or len(text) > LONGEST_NAME:
+    if not text or len(text) > LONGEST_NAME or _OF_AN_INPUT.search(text):
         return None
     found = [case for case, words in _CASES.items() if words.search(text)]
     return found[0] if len(found) == 1 else None

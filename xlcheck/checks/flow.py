@@ -158,9 +158,7 @@ def tax_on_ebit(
         return
     base = next((item for item in items if item.kind in ("ebit", "ebitda")), None)
     if base is not None and "taxes" not in kinds and not kinds & {"nopat", "after_financing", "revenue"}:
-        unnamed = [
-            item for item in items if item.kind is None and item.cell is not None and "tax" in item.label.casefold()
-        ]
+        unnamed = [item for item in items if item.kind is None]
         profit = base.cell is not None and (recalc.number(base.cell) or 0.0) > 0
         if not unnamed and profit:
             flow = linked(recalc, first)

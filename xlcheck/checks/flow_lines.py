@@ -283,7 +283,8 @@ def _financing(recalc: Recalc, roles: Roles, item: Item, *, from_equity: bool) -
         kind = kind_of_label(line_label(recalc, ref))
         if kind == "borrowing" and not from_equity:
             return ref
-        if kind == "interest" and not from_equity and (contribution(recalc, item) or 0.0) < 0:
+        shield = "shield" in line_label(recalc, ref).casefold()
+        if kind == "interest" and not shield and not from_equity and (contribution(recalc, item) or 0.0) < 0:
             return ref
     return None
 

@@ -20,7 +20,7 @@ _CHECK = re.compile(
 )
 _NOT_A_TEST = re.compile(r"cross[- ]check|sanity|sense check|checklist|交叉", re.IGNORECASE)
 _BAD = re.compile(
-    r"(?:error|false|fail(?:ed|s)?|not ok|no|wrong|review|unbalanced|out of balance|fehler|falsch|错误|不平)[!.]*",
+    r"(?:error|false|fail(?:ed|s)?|not ok|review|unbalanced|out of balance|fehler|falsch|错误|不平)[!.]*",
     re.IGNORECASE,
 )
 _GOOD = re.compile(r"(?:ok(?:ay)?|true|pass(?:ed)?|yes|balanced|通过|正确|平|✓|√)[!.]*", re.IGNORECASE)

@@ -67,7 +67,7 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
         if (ref not in chain and ref not in downstream) or ref in rates or ref in plugged:
             continue
         node = formulas[ref]
-        if _is_past(timeline_of(recalc, ref.sheet).year(ref), start):
+        if _is_past(timeline_of(recalc, ref.sheet).year(ref), start) or _is_date(book, ref):
             continue
         literals = [] if is_converted_input(node) else list(buried_literals(node))
         if ref not in chain:
@@ -152,6 +152,12 @@ def _typed_finding(book: Book, recalc: Recalc, one: Break) -> Finding:
         found=recalc.number(first),
         expected=f"the formula of {model}, filled: {pattern.formula if pattern else ''}",
     )
+
+
+def _is_date(book: Book, ref: CellRef) -> bool:
+    """Say whether a cell shows a date: literals in it are days."""
+    cell = book.get(ref)
+    return cell is not None and bool(re.search(r"yy|mmm", cell.number_format, re.IGNORECASE))
 
 
 def _plugs(recalc: Recalc, start: int | None) -> Iterator[tuple[CellRef, float]]:

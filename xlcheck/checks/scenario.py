@@ -22,6 +22,7 @@ from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
+from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.workbook import Book
 
 NO_TABLE = "the workbook has no table of scenarios"
@@ -71,6 +72,11 @@ def base_is_the_model(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
             yield from _differs(recalc, ref, live)
     if not seen:
         yield NotApplicable(reason="no headline value is shown per scenario")
+
+
+def _is_rate(line: CaseLine) -> bool:
+    """Say whether a line holds discount rates: then low and high are ends of an axis."""
+    return load_lexicon().match(line.label.split(" | ", maxsplit=1)[0]).get("wacc", 0.0) >= 0.8
 
 
 def _differs(recalc: Recalc, ref: CellRef, live: CellRef) -> Iterator[Finding]:
@@ -128,7 +134,7 @@ def ordering(recalc: Recalc) -> Outcomes:
     for table in _lines(recalc):
         for line in table:
             values = {entry.case: recalc.number(entry.cell) for entry in line.entries}
-            if line.role is None or len(values) < 2:
+            if line.role is None or len(values) < 2 or any(_is_rate(other) for other in table):
                 continue
             known = True
             ordered = [(case, values[case]) for case in ("low", "base", "high") if values.get(case) is not None]
