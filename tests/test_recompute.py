@@ -328,3 +328,18 @@ def test_sheet_names_that_need_quotes():
 def test_book_without_formulas_and_book_without_cells():
     assert recompute(book({"A1": 1})).values == {}
     assert recompute(book({})).values == {}
+
+
+def test_ranges_as_large_as_the_sheet_do_not_hang():
+    cells = {"A1": 1, "A9": ("=A1*2", 2.0), "N!B1": array("N!B1", "=M!A1:A2*2", "N!B1:XFD1048576", 2.0)}
+    cells["D2"] = data_table("D2:XFD1048576", "A1", None, 5.0)
+    found = recompute(book(cells))
+    assert found.value(ref("A9")) == 2.0
+    assert found.verdicts[ref("A9")].status == "same"
+
+
+def test_array_that_no_engine_loads_is_unsolved_and_costs_nothing_else():
+    odd = array("C3", "=A1:A2*2", "B1:B2", 2.0)
+    found = recompute(book({"A1": 1, "C3": odd, "D1": "=C3+1", "A9": ("=A1*2", 2.0)}))
+    assert found.value(ref("A9")) == 2.0
+    assert not isinstance(found.value(ref("D1")), float)

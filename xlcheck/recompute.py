@@ -19,6 +19,7 @@ from xlcheck.localcheck.agreement import agree
 from xlcheck.localcheck.check import SAME, Local, claims_nothing, local_check
 from xlcheck.localcheck.legs import CellVerdict, Verdict, confirmed_table, weigh
 from xlcheck.localcheck.shadow import Shadow
+from xlcheck.normalise import cells_of
 from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book
 
@@ -73,7 +74,8 @@ class Recalc:
     def _tables_from_stored(self) -> Mapping[CellRef, Local]:
         """Judge data-table cells that depend on unsolved cells, with the stored values of these put in."""
         tables = [cell.data_table for cell in self.book.cells() if cell.data_table is not None]
-        open_cells = [ref for table in tables for ref in table.range.cells() if _unsolved(self.values.get(ref))]
+        filled = (ref for table in tables for ref in cells_of(table.range, self.book.sheet(table.range.sheet)))
+        open_cells = [ref for ref in filled if _unsolved(self.values.get(ref))]
         if not open_cells:
             return {}
         roots: dict[CellRef, Scalar] = {}

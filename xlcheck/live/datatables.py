@@ -27,20 +27,12 @@ def head_of(table: DataTable, place: CellRef) -> CellRef:
     return CellRef(place.sheet, top - 1, place.column)
 
 
-def sources_of(table: DataTable) -> set[CellRef]:
-    """Return the cells of the table's formulas and axes."""
-    heads = {head_of(table, place) for place in table.range.cells()}
-    return heads | axes(table)
-
-
-def axes(table: DataTable) -> set[CellRef]:
-    """Return the cells whose values are put into the inputs."""
-    area, found = table.range, set()
-    if table.row_input:
-        columns = range(area.first_column, area.last_column + 1)
-        found |= {CellRef(area.sheet, area.first_row - 1, column) for column in columns}
-    if table.column_input:
-        found |= {CellRef(area.sheet, row, area.first_column - 1) for row in range(area.first_row, area.last_row + 1)}
+def sources_of(table: DataTable, places: Iterable[CellRef]) -> set[CellRef]:
+    """Return the cells of the formulas and axes that these cells of the table follow from."""
+    found: set[CellRef] = set()
+    for place in places:
+        found.add(head_of(table, place))
+        found.update(_axes_of(table, place))
     return found
 
 
@@ -48,10 +40,11 @@ def table_values(
     table: DataTable, evaluate: Evaluate, places: Iterable[CellRef] | None = None
 ) -> dict[CellRef, Scalar | Unsolved]:
     """Return the value of these cells that the table fills, of all by default."""
-    given = evaluate({}, sorted(axes(table)))
+    wanted = list(table.range.cells() if places is None else places)
+    given = evaluate({}, sorted({axis for place in wanted for axis in _axes_of(table, place)}))
     outputs: dict[tuple[Scalar | Unsolved, ...], list[CellRef]] = defaultdict(list)
     inputs = [ref for ref in (table.row_input, table.column_input) if ref is not None]
-    for place in table.range.cells() if places is None else places:
+    for place in wanted:
         outputs[tuple(given[axis] for axis in _axes_of(table, place))].append(place)
     found: dict[CellRef, Scalar | Unsolved] = {}
     for values, group in outputs.items():

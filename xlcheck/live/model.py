@@ -7,6 +7,7 @@ tables, and cells that another engine has to calculate.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
@@ -21,7 +22,7 @@ from xlcheck.live.outside import MOST, Outside
 from xlcheck.live.reasons import explained
 from xlcheck.live.region import LoopRegion
 from xlcheck.localcheck.shadow import UNKNOWN, Shadow, Values
-from xlcheck.normalise import followers, normalise
+from xlcheck.normalise import cells_of, followers, normalise, without_arrays
 from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book, Cell
 
@@ -65,11 +66,12 @@ class LiveModel:
 
     def _load(self, torn: Collection[CellRef], blank: Collection[CellRef] = ()) -> Session:
         whole = self._draft_with({*torn, *blank})
-        try:
-            return self._engine.open(write_package(whole), self._clock)
-        except EngineError:
-            # A name or table that the engine refuses must not cost the workbook: what uses it is unsolved then.
-            return self._engine.open(write_package(replace(whole, names=(), tables=())), self._clock)
+        # A name, table or array that the engine refuses must not cost the workbook: what uses it is unsolved then.
+        nameless = replace(whole, names=(), tables=())
+        for draft in (whole, nameless):
+            with suppress(EngineError):
+                return self._engine.open(write_package(draft), self._clock)
+        return self._engine.open(write_package(without_arrays(nameless)), self._clock)
 
     def _draft_with(self, blank: Collection[CellRef]) -> Draft:
         return self._with_added(normalise(self.book, self._rewriter, {*blank, *self._lent}))
@@ -126,7 +128,7 @@ class LiveModel:
     def _tear(self, looped: Sequence[CellRef]) -> None:
         """Tear the loops, find where they settle, and leave those untorn that have no one end."""
         found = components(looped, self.graph.reads) or [[ref] for ref in looped]
-        arrays = {ref for area in self._arrays if area.size > 1 for ref in area.cells()}
+        arrays = {ref for area in self._arrays if area.size > 1 for ref in self._cells_of(area)}
         torn = [tears(component, self.graph.reads, arrays) or component for component in found]
         self._open_torn([ref for cells in torn for ref in cells])
         left: set[CellRef] = set()
@@ -234,7 +236,11 @@ class LiveModel:
         values: dict[CellRef, Scalar] = {}
         lost: dict[CellRef, Unsolved] = {}
         for table in self._tables:
-            found = table_values(table, self._evaluator(changes, {**held, **values}))
+            places = self._cells_of(table.range)
+            if table.range.size * len(self._wanted) > _COSTLIEST:
+                lost.update(dict.fromkeys(places, _TOO_LARGE))
+                continue
+            found = table_values(table, self._evaluator(changes, {**held, **values}), places)
             for ref, value in found.items():
                 if ref in changes:
                     continue
@@ -244,12 +250,15 @@ class LiveModel:
                     values[ref] = value
         return values, lost
 
+    def _cells_of(self, area: RangeRef) -> list[CellRef]:
+        return cells_of(area, self.book.sheet(area.sheet))
+
     def _evaluator(self, changes: Changes, held: Changes) -> Evaluate:
         return lambda inputs, outputs: self._answer({**changes, **inputs}, outputs, tables=held)
 
     def _fill_all_tables(self) -> None:
         """Fill the tables, and again as long as a table's own formulas or axes read what a table was filled with."""
-        sources = sorted({ref for table in self._tables for ref in sources_of(table)})
+        sources = sorted({ref for table in self._tables for ref in sources_of(table, self._cells_of(table.range))})
         before = self._answer({}, sources, tables=self._held)
         for _ in range(_ROUNDS):
             values, lost = self._filled({}, self._held)
@@ -264,7 +273,7 @@ class LiveModel:
 
     @cached_property
     def _after_tables(self) -> frozenset[CellRef]:
-        return self.graph.descendants({ref for table in self._tables for ref in table.range.cells()})
+        return self.graph.descendants({ref for table in self._tables for ref in self._cells_of(table.range)})
 
     # What-if
 
@@ -351,7 +360,7 @@ class LiveModel:
 
     def _whole_arrays(self, changes: Changes, hit: Sequence[RangeRef]) -> Changes:
         """Let the other cells of an array keep their values where one of its cells is replaced."""
-        others = sorted({ref for area in hit for ref in area.cells()} - set(changes))
+        others = sorted({ref for area in hit for ref in self._cells_of(area)} - set(changes))
         rest = {ref: value for ref, value in changes.items() if not any(ref in area for area in hit)}  # type: ignore[comparison-overlap]
         kept = self._answer(rest, others, tables=self._held) if others else {}
         return {**{ref: value for ref, value in kept.items() if not isinstance(value, Unsolved)}, **changes}
@@ -359,11 +368,14 @@ class LiveModel:
     def _without_arrays(self, hit: frozenset[RangeRef]) -> Session:
         """Return a session in which the cells of these arrays are plain blank ones."""
         if hit not in self._bare:
-            self._bare[hit] = self._load(self._torn, {ref for area in hit for ref in area.cells()})
+            self._bare[hit] = self._load(self._torn, {ref for area in hit for ref in self._cells_of(area)})
         return self._bare[hit]
 
 
 _ROUNDS = 4
+_COSTLIEST = 20_000_000
+"""Cells of a data table times formulas of the model: beyond it a table is not filled."""
+_TOO_LARGE = Unsolved(kind="engine_failure", detail="the data table is too large to be filled by what-if")
 
 
 def _kind(value: Scalar | Unsolved) -> str | None:

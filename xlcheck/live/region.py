@@ -8,7 +8,7 @@ from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Clock, Engine, Unsolved
 from xlcheck.engines.package import Content, Draft, Formula, write_package
 from xlcheck.graph import Graph
-from xlcheck.normalise import external_sheets, workbook_names
+from xlcheck.normalise import external_sheets, formula_of, workbook_names
 from xlcheck.normalise.rewrite import Rewriter
 
 Values = Mapping[CellRef, Scalar | Unsolved]
@@ -54,7 +54,7 @@ def _draft(rewriter: Rewriter, inside: Collection[CellRef], torn: Mapping[CellRe
             place = torn[ref]
             sheets.setdefault(place.sheet, {})[place.row, place.column] = Formula(rewriter.pin(cell))
         else:
-            sheets[ref.sheet][ref.row, ref.column] = Formula(rewriter.rewrite(cell), cell.array, cell.dynamic)
+            sheets[ref.sheet][ref.row, ref.column] = formula_of(rewriter.rewrite(cell), cell)
     return Draft(
         sheets={**sheets, **external_sheets(rewriter)},
         names=workbook_names(rewriter),

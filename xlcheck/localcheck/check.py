@@ -16,6 +16,7 @@ from xlcheck.engines import Engine, Unsolved
 from xlcheck.formula import Call, Node, Number, Range, Text, parse, walk
 from xlcheck.localcheck.agreement import agree, tolerance_of
 from xlcheck.localcheck.shadow import NOT_STORED, Shadow, Values, stored_values
+from xlcheck.normalise import cells_of
 from xlcheck.workbook import Book, Cell
 
 
@@ -110,7 +111,7 @@ class _Check:
         """Return the cells whose stored value is this formula's: its own, and those that it fills."""
         if cell.array is None or cell.array.size == 1:
             return [cell.ref]
-        return [ref for ref in cell.array.cells() if ref in self.stored]
+        return [ref for ref in cells_of(cell.array, self.shadow.book.sheet(cell.ref.sheet)) if ref in self.stored]
 
     def still_open(
         self, cells: Sequence[Cell], said: Mapping[CellRef, Mapping[str, Scalar | Unsolved]], *, first: bool
@@ -248,6 +249,7 @@ def _settled(votes: Sequence[Scalar | Unsolved]) -> Scalar:
     return None
 
 
+_LONGEST_LIST = 100_000
 _HALVING = {"MATCH": 2, "VLOOKUP": 3, "HLOOKUP": 3, "LOOKUP": None}
 """Functions that search by halves unless the argument at this place forbids it."""
 
@@ -277,6 +279,8 @@ def _ascending(call: Call, stored: Values) -> bool:
         area = area._replace(last_row=area.first_row)
     elif call.function in ("VLOOKUP", "LOOKUP"):
         area = area._replace(last_column=area.first_column)
+    if area.size > _LONGEST_LIST:
+        return False
     numbers = [value for one in area.cells() if isinstance(value := stored.get(one), float)]
     return len(numbers) == area.size and numbers == sorted(numbers)
 

@@ -141,7 +141,7 @@ def confirmed_table(
     table: DataTable, found: Mapping[CellRef, CellVerdict], other: Evaluate
 ) -> dict[CellRef, CellVerdict]:
     """Return new verdicts for the stale cells of a data table that the second engine does not confirm."""
-    stale = [ref for ref in table.range.cells() if ref in found and found[ref].status == "stale"]
+    stale = [ref for ref, verdict in found.items() if verdict.status == "stale" and ref in table.range]  # type: ignore[comparison-overlap]
     for ref in stale[:_WITNESSES]:
         said = table_values(table, other, [ref])[ref]
         verdict = found[ref]

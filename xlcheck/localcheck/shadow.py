@@ -15,7 +15,7 @@ from xlcheck.engines import Clock, Engine, Unsolved
 from xlcheck.engines.package import Content, Draft, Formula, write_package
 from xlcheck.errors import EngineError
 from xlcheck.graph import Graph
-from xlcheck.normalise import external_sheets, workbook_names
+from xlcheck.normalise import cells_of, external_sheets, formula_of, workbook_names
 from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book, Cell
 
@@ -61,7 +61,7 @@ class Shadow:
         places = {
             ref: CellRef(titles[ref.sheet], ref.row, ref.column)
             for cell in cells
-            for ref in (cell.array.cells() if cell.array else (cell.ref,))
+            for ref in (cells_of(cell.array, self.book.sheet(cell.ref.sheet)) if cell.array else (cell.ref,))
         }
         draft = self._draft(cells, values, titles, moved=moved)
         for names, tables in ((draft.names, draft.tables), ((), ())):
@@ -85,9 +85,9 @@ class Shadow:
             pinned = self.rewriter.pin(cell) if moved else self.rewriter.rewrite(cell)
             target = sheets.setdefault(titles[cell.ref.sheet], {})
             if not moved and cell.array:
-                for ref in cell.array.cells():
+                for ref in cells_of(cell.array, self.book.sheet(cell.ref.sheet)):
                     target.pop((ref.row, ref.column), None)
-            target[cell.ref.row, cell.ref.column] = Formula(pinned, cell.array, cell.dynamic)
+            target[cell.ref.row, cell.ref.column] = formula_of(pinned, cell)
         return Draft(
             sheets={**sheets, **external_sheets(self.rewriter)},
             names=workbook_names(self.rewriter),

@@ -28,6 +28,30 @@ def normalise(book: Book, rewriter: Rewriter, held: Collection[CellRef] = ()) ->
     )
 
 
+_UNLOADABLE = Formula("=ARRAY_THAT_CANNOT_BE_LOADED()")
+
+
+def formula_of(text: str, cell: Cell) -> Formula:
+    """Return what is written for a cell's rewritten formula; an array larger than any honest one is not loaded."""
+    if cell.array is not None and cell.array.size > _LARGE:
+        return _UNLOADABLE
+    return Formula(text, cell.array, cell.dynamic)
+
+
+def without_arrays(draft: Draft) -> Draft:
+    """Return the draft with every array formula replaced by one that no engine knows: its values are unsolved."""
+    return replace(
+        draft,
+        sheets={
+            name: {
+                place: _UNLOADABLE if isinstance(content, Formula) and content.array is not None else content
+                for place, content in cells.items()
+            }
+            for name, cells in draft.sheets.items()
+        },
+    )
+
+
 def external_sheets(rewriter: Rewriter) -> Mapping[str, SheetCells]:
     """Return the added sheets with the stored values of linked workbooks."""
     return {
@@ -58,8 +82,19 @@ def followers(sheet: Sheet) -> set[tuple[int, int]]:
     for cell in sheet.cells.values():
         area = filled(cell)
         if area is not None and (area.size > 1 or cell.data_table):
-            found.update((ref.row, ref.column) for ref in area.cells() if cell.data_table or ref != cell.ref)
+            found.update((ref.row, ref.column) for ref in cells_of(area, sheet) if cell.data_table or ref != cell.ref)
     return found
+
+
+_LARGE = 100_000
+
+
+def cells_of(area: RangeRef, sheet: Sheet | None) -> list[CellRef]:
+    """Return the cells of a filled range; of one that no honest workbook has, only those that hold something."""
+    if area.size <= _LARGE:
+        return list(area.cells())
+    held = sheet.cells if sheet is not None else {}
+    return [cell.ref for cell in held.values() if cell.ref in area]  # type: ignore[comparison-overlap]
 
 
 def _contents(sheet: Sheet, rewriter: Rewriter, held: Collection[CellRef]) -> Iterator[tuple[tuple[int, int], Content]]:
@@ -68,6 +103,6 @@ def _contents(sheet: Sheet, rewriter: Rewriter, held: Collection[CellRef]) -> It
         if cell.ref in held:
             continue
         if cell.formula is not None:
-            yield place, Formula(rewriter.rewrite(cell), cell.array, cell.dynamic)
+            yield place, formula_of(rewriter.rewrite(cell), cell)
         elif place not in skipped:
             yield place, cell.stored
