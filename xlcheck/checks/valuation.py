@@ -30,8 +30,13 @@ def close(found: float, expected: float, relative: float = SAME) -> bool:
 
 
 def flows_of(roles: Roles) -> LocatedSeries | None:
-    """Return the series that is discounted: flows to the firm, else flows to equity."""
-    return roles.series.get("fcff") or roles.series.get("fcfe")
+    """Return the series that is discounted: flows to the firm, else flows to equity; a terminal value is no flow."""
+    flows, terminal = roles.series.get("fcff") or roles.series.get("fcfe"), roles.get("terminal_value")
+    if flows is None or terminal is None or terminal.cell not in flows.cells:
+        return flows
+    kept = [index for index, cell in enumerate(flows.cells) if cell != terminal.cell]
+    values = tuple(flows.values[index] for index in kept)
+    return flows.model_copy(update={"cells": tuple(flows.cells[index] for index in kept), "values": values})
 
 
 def rate_of(roles: Roles) -> Located | None:
