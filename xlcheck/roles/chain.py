@@ -211,6 +211,9 @@ class Walk:
         tree = self._tree(cell) if cell else node
         if tree is None or shape is None:
             return
+        if shape.kind == "tv":
+            self._gordon(shape.rate, shape.growth)
+            return
         inner_value = self._scaled(tree)
         if inner_value is not None:
             self._enterprise(inner_value)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlcheck.cells import CellRef
 from xlcheck.formula import Ref, is_link, walk
-from xlcheck.roles.candidates import Candidate
+from xlcheck.roles.candidates import SERIES, Candidate
 from xlcheck.roles.chain import Walk
 from xlcheck.roles.picks import Chain
 from xlcheck.roles.shapes import Shapes
@@ -18,11 +18,17 @@ MOST = 40
 """Candidates that are walked at most."""
 MARGIN = 0.3
 """Two valuations closer than this in standing cannot be told apart."""
+BELOW = 12
+"""How many rows under the equity value its value per share may stand."""
+CUT_SHORT = 2.3
+"""What the value per share would have added to the standing, had it been a formula."""
 _SIDE = re.compile(
     r"scenario|sensitiv|football|comps|compar|peer|relative|multiple|cases|precedent|summary|cover|dashboard|output|check|"
     r"template|情景|敏感|可比|相对|摘要|シナリオ|感応"
 )
 _SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
+_CASE = re.compile(r"\b(?:pess|opt|bull|bear|upside|downside|worst|best|high|low)(?:imistic|ic)?\b|悲观|乐观|悲観|楽観")
+"""Sheets of a case that is not the base."""
 _TERMINAL = {"terminal_value", "pv_terminal_value"}
 _DISCOUNTING = ("wacc", "terminal_growth", "terminal_value", "pv_terminal_value", "sum_pv_fcff")
 _CHECK = re.compile(r"check|校验|检查|勾稽|検証")
@@ -58,18 +64,41 @@ def find_valuations(
         found.update(_unlabelled(shapes, found))
     if not any(_discounts(standing.chain) for standing in found.values()) and not _speaks_of_dcf(candidates):
         return []
-    ordered = sorted(found.values(), key=lambda one: -one.score)
+    ordered = sorted((_cut_short(shapes, one, readers) for one in found.values()), key=lambda one: -one.score)
     return _without_parts(ordered)
 
 
+def _cut_short(shapes: Shapes, standing: Standing, readers: Mapping[CellRef, tuple[CellRef, ...]]) -> Standing:
+    """Raise a live equity value whose own value per share, labelled below it, is typed or left empty.
+
+    Such a valuation must not lose its place to a copy of it that is whole, or the typed headline would pass unseen.
+    """
+    top = standing.chain.top
+    sheet = shapes.naming.layout.by_name.get(top.sheet)
+    if standing.role != "equity_value" or not standing.live or sheet is None or _SIDE.search(fold(top.sheet)):
+        return standing
+    for (row, column), text in sheet.texts.items():
+        below = top.row < row <= top.row + BELOW and column < top.column
+        if not below or shapes.naming.lexicon.match(text).get("value_per_share", 0.0) < 0.9:
+            continue
+        cell = sheet.ref(row, top.column)
+        if shapes.tree(cell) is None and not any(shapes.at(one) for one in readers.get(top, ())):
+            return replace(standing, score=standing.score + CUT_SHORT)
+    return standing
+
+
 def _discounts(chain: Chain) -> bool:
-    return chain.sums is not None or "pv_terminal_value" in chain.picks
+    perpetuity = "gordon" in chain.methods and bool(chain.rates)
+    return chain.sums is not None or "pv_terminal_value" in chain.picks or perpetuity
 
 
 def _speaks_of_dcf(candidates: Mapping[str, tuple[Candidate, ...]]) -> bool:
     """Say whether labels name the parts of a DCF: an EV alone may stand in an LBO or a comps table."""
-    named = [role for role in _DISCOUNTING if any(one.score >= 0.85 for one in candidates.get(role, ()))]
-    return len(named) >= 3
+
+    def well(one: Candidate) -> bool:
+        return one.score + (SERIES if one.series else 0.0) >= 0.85  # a sensitivity grid may stand right of the steps
+
+    return sum(any(map(well, candidates.get(role, ()))) for role in _DISCOUNTING) >= 3
 
 
 def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellRef, Standing]:
@@ -138,6 +167,7 @@ def _standing(
     live = shapes.tree(top) is not None
     wanted = {"value_per_share": "per_share", "equity_value": "equity", "enterprise_value": "ev"}[role]
     built = shape is not None and shape.kind in (wanted, "ev" if role == "equity_value" else wanted)
+    built = built or (role == "enterprise_value" and shape is not None and shape.kind == "tv" and bool(shape.growth))
     if (not built and label < 0.7) or (live and shape is None and label < 0.9):
         return None
     chain = Walk(shapes, Chain(top)).from_top(role)
@@ -151,6 +181,7 @@ def _standing(
     score -= 0.3 * sum(1 for one in _MAIN_ROLES[:5] if _repeats(shapes, chain, one))
     name = fold(top.sheet)
     score -= 1.0 if _SIDE.search(name) else 0.0
+    score -= 0.6 if _CASE.search(name) else 0.0
     own = fold(shapes.naming.label(top))
     score -= 0.6 if _SECOND.search(own) else 0.0
     score -= 0.3 if chain.methods == {"multiple"} else 0.0
