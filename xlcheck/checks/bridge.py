@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
@@ -236,25 +237,35 @@ def equity_identity(
         expected = stated - sum(2 * item.amount for item in wrong)
         names = ", ".join(item.role.replace("_", " ") for item in wrong)
         yield money(f"{where} takes {names} with the wrong sign", where, stated, expected)
-    elif dropped and not _adds_up(stated, enterprise_value.value, roles):
+    elif dropped and not _adds_up(stated, enterprise_value.value, roles, {role for role, _ in dropped}):
         for role, located in dropped:
-            amount = abs(located.value or 0.0) * (1 if role in claims.ASSETS else -1)
+            value = located.value or 0.0
+            amount = -value if role == "net_debt" else abs(value) * (1 if role in claims.ASSETS else -1)
             message = f"{where} leaves out {role.replace('_', ' ')} of {abs(amount):.6g} ({located.cell})"
             yield money(message, where, stated, stated + amount)
     else:
         yield from _one_for_one(equity_value, enterprise_value, roles, recalc)
 
 
-def _adds_up(stated: float, value: float, roles: Roles) -> bool:
-    """Say whether the bound items add up to the stated equity, each with its usual sign."""
+def _adds_up(stated: float, value: float, roles: Roles, dropped: Collection[str] = ()) -> bool:
+    """Say whether the bound items add up to the stated equity, each with its usual sign.
+
+    An item that equity does not read must be in the sum; net debt stands for cash, debt and leases only.
+    """
+    amounts = {
+        role: abs(located.value) * (1 if role in claims.ASSETS else -1)
+        for role in (*claims.ASSETS, *claims.CLAIMS)
+        if (located := roles.get(role)) is not None and located.value is not None
+    }
+    options = [value + sum(amounts.values())]
     net = roles.get("net_debt")
-    options = [value - net.value, value + net.value] if net is not None and net.value is not None else []
-    total = value
-    for role in (*claims.ASSETS, *claims.CLAIMS):
-        located = roles.get(role)
-        if located is not None and located.value is not None:
-            total += abs(located.value) * (1 if role in claims.ASSETS else -1)
-    return any(Tolerance().allows(stated, option, abs(value)) for option in (*options, total))
+    if net is not None and net.value is not None and "net_debt" not in dropped:
+        beside = sum(amounts[role] for role in dropped if role in amounts and role not in _IN_NET_DEBT)
+        options += [value - net.value + beside, value + net.value + beside]
+    return any(Tolerance().allows(stated, option, abs(value)) for option in options)
+
+
+_IN_NET_DEBT = ("cash", "debt", "lease_liabilities")
 
 
 def _one_for_one(equity: Located, enterprise: Located, roles: Roles, recalc: Recalc) -> Outcomes:

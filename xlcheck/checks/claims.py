@@ -223,16 +223,40 @@ def forgotten(roles: Roles, graph: Graph) -> list[tuple[str, Located]]:
     equity, value = _cell(roles.get("equity_value")), _cell(roles.get("enterprise_value"))
     if equity is None or value is None or equity.sheet != value.sheet or equity == value:
         return []
-    above = memory.above(graph, [equity])
+    above = _beside(equity, value, graph)
     found = []
-    for role in (*ASSETS, *CLAIMS):
+    split = any(_reaches(roles.get(role), above, graph) for role in ("cash", "debt"))
+    for role in (*ASSETS, *CLAIMS, *(() if split else ("net_debt",))):
         located = roles.get(role)
         if located is None or located.cell is None or not located.value or not _between(located.cell, value, equity):
             continue
-        same = valuation.links(graph, located.cell) | {graph.pure_link(located.cell)}
-        if not any(cell in above for cell in same):
+        parts = graph.precedents(graph.pure_link(located.cell))
+        if not _reaches(located, above, graph) and not (parts and all(part in above for part in parts)):
             found.append((role, located))
     return found
+
+
+def _beside(equity: CellRef, value: CellRef, graph: Graph) -> frozenset[CellRef]:
+    """Return what the equity depends on other than through the enterprise value (whose rate may weigh the debt)."""
+    whole = memory.above(graph, [equity])
+    stops = valuation.links(graph, graph.pure_link(value)) & whole
+    if not stops:
+        return whole
+    found, fresh = {equity}, [equity]
+    while fresh:
+        for cell in graph.precedents(fresh.pop()):
+            if cell not in found and cell not in stops:
+                found.add(cell)
+                fresh.append(cell)
+    return frozenset(found)
+
+
+def _reaches(located: Located | None, above: frozenset[CellRef], graph: Graph) -> bool:
+    """Say whether a role's cell, its source or a link to it is among the cells that the equity depends on."""
+    if located is None or located.cell is None:
+        return False
+    same = valuation.links(graph, located.cell) | {graph.pure_link(located.cell)}
+    return any(cell in above for cell in same)
 
 
 def _between(cell: CellRef, first: CellRef, last: CellRef) -> bool:

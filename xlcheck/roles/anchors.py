@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Ref, walk
+from xlcheck.formula import walk
 from xlcheck.roles.candidates import Candidate
 from xlcheck.roles.chain import Walk
 from xlcheck.roles.claims import CLAIMS
@@ -21,6 +21,9 @@ from xlcheck.roles.shapes import Shapes
 
 SURE = 0.85
 """How well a label must name a role to be held against the formulas."""
+
+PLACED = 0.6
+"""How well a label must name a claim where the cell stands between enterprise and equity value."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,13 @@ class Anchors:
             self.chain.picks.pop("equity_value", None)
             Walk(self.shapes, self.chain).take_equity(found[0].num.ref, found[0])
 
-    def _builds_on(self, cell: CellRef, value: CellRef) -> bool:
+    def _builds_on(self, cell: CellRef, value: CellRef, depth: int = 3) -> bool:
+        """Say whether a cell is an equity value whose formula reads the enterprise value, at most three steps away."""
         tree = self.shapes.tree(cell)
-        read = [self.shapes.root(part.cell) for part in walk(tree) if isinstance(part, Ref)] if tree is not None else []
-        return self._kind(cell) == "equity" and self.shapes.root(value) in read
+        if self._kind(cell) not in ("equity", "ev") or tree is None or depth == 0:
+            return False
+        read = {self.shapes.root(one) for one in self.shapes.cells(walk(tree))}
+        return self.shapes.root(value) in read or any(self._builds_on(one, value, depth - 1) for one in read)
 
     def _lines(self) -> None:
         """Bind the lines between enterprise and equity value that equity does not read."""
@@ -88,11 +94,11 @@ class Anchors:
             self.chain.put(Pick(role, cell, label=named.score, evidence=evidence))
 
     def _claim(self, cell: CellRef) -> str | None:
-        """Return the claim that the label of a cell surely names, above every other role."""
+        """Return the claim that the label of a cell names, above every other role; the place speaks for it too."""
         if not self.shapes.naming.layout.value(cell):
             return None
         best = max(self.shapes.naming.at(cell).values(), key=lambda one: one.score, default=None)
-        return best.role if best is not None and best.score >= SURE and best.role in CLAIMS else None
+        return best.role if best is not None and best.score >= PLACED and best.role in CLAIMS else None
 
     def _labelled(self, role: str) -> list[Candidate]:
         """Return the surely labelled numbers of the headline's own sheets, one for each cell they repeat."""

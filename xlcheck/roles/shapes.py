@@ -119,7 +119,7 @@ class Shapes:
         if number is None or number.value is None or number.percent or number.date:
             return None
         for role, kind in TYPED.items():
-            if self.naming.score(cell, role) >= 0.9:
+            if self.naming.score(cell, role) >= 0.8:
                 return Shape(kind)
         return None
 
@@ -269,9 +269,22 @@ class Shapes:
     def _is_factor(self, node: Node) -> bool:
         return isinstance(node, Ref) and self._kind(node.cell) in ("factor", "divisor")
 
+    def _capitalisation(self, node: Node) -> Node:
+        """Return ``r - g`` for a cell that holds it (a capitalisation rate), else the node."""
+        tree = self.tree(self.root(node.cell)) if isinstance(node, Ref) else None
+        if not (isinstance(tree, Binary) and tree.operator == "-"):
+            return node
+        sides = [self.root(side) if (side := rate_of(part)) else None for part in (tree.left, tree.right)]
+        wanted = (("wacc", "discount_rate", "cost_of_equity"), ("terminal_growth",))
+        named = [
+            cell is not None and self.naming.score(cell, *roles) >= 0.4
+            for cell, roles in zip(sides, wanted, strict=True)
+        ]
+        return tree if all(named) else node
+
     def _spread(self, node: Node) -> tuple[CellRef | None, CellRef | None] | None:
         """Return (rate, growth) of ``r - g``, both cells, each of a size a rate has."""
-        node = unwrapped(node)
+        node = self._capitalisation(unwrapped(node))
         if not (isinstance(node, Binary) and node.operator == "-"):
             return None
         rate, growth = rate_of(node.left), rate_of(node.right)
