@@ -11,6 +11,7 @@ import xlcheck.checks.discount_stub
 import xlcheck.checks.fatal
 import xlcheck.checks.fatal_units
 import xlcheck.checks.flow
+import xlcheck.checks.flow_copies
 import xlcheck.checks.flow_lines
 import xlcheck.checks.flow_working_capital
 import xlcheck.checks.independent

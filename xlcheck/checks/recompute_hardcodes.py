@@ -67,7 +67,8 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
         if (ref not in chain and ref not in downstream) or ref in rates or ref in plugged:
             continue
         node = formulas[ref]
-        if _is_past(timeline_of(recalc, ref.sheet).year(ref), start) or _is_date(book, ref):
+        past = ref not in downstream and _is_past(timeline_of(recalc, ref.sheet).year(ref), start)
+        if past or _is_date(book, ref):
             continue
         literals = [] if is_converted_input(node) else list(buried_literals(node))
         if ref not in chain:
