@@ -13,7 +13,7 @@ from xlcheck.checking import CHECKS
 from xlcheck.errors import UsageError
 from xlcheck.mutation.matrix import KillMatrix, kill_matrix, planted_faults
 from xlcheck.mutation.subject import Mutation
-from xlcheck.pipeline import one_workbook, study
+from xlcheck.pipeline import excel_serial, one_workbook, study
 from xlcheck.rubric import load_rubric, requests
 
 
@@ -32,7 +32,8 @@ def mutate(
     if out is not None:
         write_mutants(path, out, {name: fault for name, fault in planted_faults(paper, seed) if fault is not None})
     wanted = {request.check_id: request for request in reversed(requests(rules))}
-    return kill_matrix(paper, wanted, seed)
+    day = rules.valuation_date
+    return kill_matrix(paper, wanted, seed, None if day is None else excel_serial(day))
 
 
 def write_mutants(path: Path, out: Path, faults: Mapping[str, Mutation]) -> None:

@@ -9,7 +9,6 @@ from typing import Literal
 from xlcheck.cells import CellRef, Frozen, RangeRef, Scalar
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.engines import Unsolved
-from xlcheck.graph import build_graph
 from xlcheck.mutation.edits import edited
 from xlcheck.mutation.subject import OPERATORS, Mutation, Subject
 from xlcheck.recompute import Recalc, recompute
@@ -65,10 +64,15 @@ class KillMatrix(Frozen):
         return sum(mutant.fate != "equivalent" for mutant in self.mutants)
 
 
-def kill_matrix(paper: Workpaper, requests: Mapping[str, Request], seed: int = 0) -> KillMatrix:
-    """Plant every fault that fits and run the checks on each; `requests` gives the ranges, by check id."""
+def kill_matrix(
+    paper: Workpaper, requests: Mapping[str, Request], seed: int = 0, valuation_date: float | None = None
+) -> KillMatrix:
+    """Plant every fault that fits and run the checks on each.
+
+    `requests` gives the ranges, by check id; `valuation_date` (Excel serial of the 1900 system) pins the clock.
+    """
     wanted = [requests.get(check_id, Request(check_id)) for check_id in CHECKS]
-    base = _studied(edited(paper.book, {}), paper.recalc)
+    base = _studied(edited(paper.book, {}), valuation_date)
     before = {result.check_id: result for result in run_checks(base, wanted)}
     mutants: list[Mutant] = []
     missing = []
@@ -76,7 +80,9 @@ def kill_matrix(paper: Workpaper, requests: Mapping[str, Request], seed: int = 0
         if mutation is None:
             missing.append(name)
             continue
-        mutants.append(_tried(name, mutation, paper, wanted, before))
+        mutants.append(
+            _tried(name, mutation, paper, _mutated(paper, mutation, valuation_date), wanted=wanted, before=before)
+        )
     order = {"survived": 0, "killed": 1, "equivalent": 2}
     return KillMatrix(
         workbook=paper.book.file_name,
@@ -99,9 +105,14 @@ def planted_faults(paper: Workpaper, seed: int = 0) -> Iterator[tuple[str, Mutat
 
 
 def _tried(
-    name: str, mutation: Mutation, paper: Workpaper, wanted: list[Request], before: Mapping[str, CheckResult]
+    name: str,
+    mutation: Mutation,
+    paper: Workpaper,
+    mutant: Workpaper,
+    *,
+    wanted: list[Request],
+    before: Mapping[str, CheckResult],
 ) -> Mutant:
-    mutant = _mutated(paper, mutation)
     results = run_checks(mutant, wanted)
     fresh = [result for result in results if _newly_failed(result, before[result.check_id])]
     killers = tuple(
@@ -128,23 +139,22 @@ def _tried(
     )
 
 
-def _mutated(paper: Workpaper, mutation: Mutation) -> Workpaper:
+def _mutated(paper: Workpaper, mutation: Mutation, day: float | None) -> Workpaper:
     """Return the workbook with the fault, its values regenerated so that staleness is no help."""
     if not mutation.stored:
-        return _studied(edited(paper.book, mutation.changes), paper.recalc)
+        return _studied(edited(paper.book, mutation.changes), day)
     kept: dict[CellRef, Scalar] = {
         ref: value for ref, value in paper.recalc.values.items() if not isinstance(value, Unsolved)
     }
-    return _studied(edited(paper.book, mutation.changes, {**kept, **mutation.stored}), paper.recalc)
+    return _studied(edited(paper.book, mutation.changes, {**kept, **mutation.stored}), day)
 
 
-def _studied(book: Book, original: Recalc) -> Workpaper:
-    recalc = recompute(book, original.clock.now)
+def _studied(book: Book, day: float | None) -> Workpaper:
+    recalc = recompute(book, day)
     if any(cell.data_table is not None or cell.array is not None for cell in book.cells()):
         book = _filled(book, recalc)
-        recalc = recompute(book, original.clock.now)
-    graph = build_graph(book)
-    return Workpaper(book, recalc, graph, locate(book, recalc, graph))
+        recalc = recompute(book, day)
+    return Workpaper(book, recalc, recalc.graph, locate(book, recalc, recalc.graph))
 
 
 def _filled(book: Book, recalc: Recalc) -> Book:
