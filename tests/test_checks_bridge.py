@@ -2,6 +2,7 @@
 
 import pytest
 from checking_helper import accused, audit, write
+from openpyxl import load_workbook
 
 BRIDGE = {
     "B!A1": "Enterprise value", "B!B1": 1000.0,
@@ -227,6 +228,10 @@ def test_value_of_a_share_against_the_price_of_an_ads_is_found(tmp_path):
         ("Discount to value", "=B8/B7-1", "pass"),
         ("Price / value", "=B8/B7", "pass"),
         ("Upside", "=B8/B7-1", "fail"),
+        ("Deviation", "=B8/B7-1", "fail"),
+        ("Premium of the price", "=B8/B7-1", "pass"),
+        ("Upside (%)", "=(B7/B8-1)*100", "pass"),
+        ("Upside (%)", "=(B8/B7-1)*100", "fail"),
         ("Upside", "=B7/B8-1.2", "fail"),
     ],
 )
@@ -236,6 +241,15 @@ def test_upside_is_judged_by_its_label(label, formula, status, tmp_path):
     assert found.status == status
     if status == "fail":
         assert found.findings[0].expected == pytest.approx(16 / 20 - 1)
+
+
+def test_percent_points_shown_with_a_percent_sign_are_a_hundredfold(tmp_path):
+    path = write(tmp_path, BRIDGE | {"B!A8": "Price", "B!B8": 20.0, "B!A9": "Upside", "B!B9": "=(B7/B8-1)*100"})
+    book = load_workbook(path)
+    book["B"]["B9"].number_format = "0.0%"
+    book.save(path)
+    roles = ROLES | {"current_price": "B!B8", "upside": "B!B9"}
+    assert audit(path, roles, ["bridge.upside"])["bridge.upside"].status == "fail"
 
 
 def test_net_debt_that_leaves_cash_out_is_found(tmp_path):

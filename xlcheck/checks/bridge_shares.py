@@ -225,6 +225,14 @@ def _deposit_ratio(
 
 
 _UPSIDE = re.compile(r"upside|potential|expected return|上涨|上行|空间|升值|kurspotenzial|aufwärts", re.I)
+_OF_THE_PRICE = re.compile(
+    r"premium|discount|\b(over|under)\W{0,4}valu|margin of safety|\bP/?V\b|折价|溢价|高估|低估|安全边际|割安|割高"
+    r"|(price|market|quote|cours|kurs|precio|株価|股价).*(value|intrinsic|fair|DCF|valeur|wert|valor|価値|价值)"
+    r"|プレミアム|ディスカウント|décote|surcote|prim[ea]|prämie|descuento|desconto|sconto|premio|prêmio|abschlag|aufschlag"
+    r"|bewertet",
+    re.I,
+)
+"""What a quote of price over value may be called."""
 
 
 @check("bridge.upside", consequence_of=("fatal.currency-mix", "fatal.unit-mix"))
@@ -242,7 +250,8 @@ def upside(
     Why it matters:
         Price over value turns an undervalued share into an overvalued one.
     Accepted conventions:
-        value/price - 1, price/value - 1, 1 - price/value, the plain ratios and differences, a conversion of currency.
+        value/price - 1, 1 - price/value, the plain ratios and differences, percent points, a conversion of currency;
+        price/value - 1 under a label of a premium or discount.
     Example:
         "Upside" ``=price/value-1`` shows -20 % where the share is worth 25 % more than it costs.
     How to fix:
@@ -258,25 +267,38 @@ def upside(
         return
     found = found * upside.factor
     rates = [1.0, *(rate for cell in graph.precedents(upside.cell) if (rate := recalc.number(cell)))]
-    tolerance = Tolerance(relative=1e-6, absolute=1e-6 + rounding_of(recalc, upside.cell))
-    means_upside = bool(_UPSIDE.search(row_label(recalc, upside.cell)))
-    for rate in (option for one in rates for option in (one, 1 / one)):
-        for name, expected in _comparisons(value * rate, price):
-            if tolerance.allows(found, expected):
-                if means_upside and name == "price/value - 1" and not tolerance.allows(expected, value / price - 1):
-                    message = f"{upside.cell} shows price over value less 1; its label calls for value over price"
-                    yield Finding(
-                        message=message, cell=upside.cell, found=found, expected=value / price - 1, unit="rate"
-                    )
-                else:
-                    yield Fits(convention=name)
-                return
+    name = _comparison(found, value, price, rates, upside.cell, recalc)
+    right = value / price - 1
+    if name is not None:
+        label = row_label(recalc, upside.cell)
+        turned = name == "price/value - 1" and not Tolerance(absolute=1e-6).allows(price / value - 1, right)
+        if turned and label and (_UPSIDE.search(label) or not _OF_THE_PRICE.search(label)):
+            message = f"{upside.cell} shows price over value less 1; its label calls for value over price"
+            yield Finding(message=message, cell=upside.cell, found=found, expected=right, unit="rate")
+        else:
+            yield Fits(convention=name)
+        return
     above = memory.above(graph, [upside.cell])
     if value_per_share.cell not in above:
         yield Unverifiable(reason=f"{upside.cell} does not read the value per share")
         return
     message = f"{upside.cell} is {found:.4g}; value over price less 1 is {value / price - 1:.4g}"
     yield Finding(message=message, cell=upside.cell, found=found, expected=value / price - 1, unit="rate")
+
+
+def _comparison(
+    found: float, value: float, price: float, rates: list[float], cell: CellRef, recalc: Recalc
+) -> str | None:
+    """Return how value and price are compared; a plain number may be in percent points, one shown with % is none."""
+    tolerance = Tolerance(relative=1e-6, absolute=1e-6 + rounding_of(recalc, cell))
+    held = recalc.book.get(cell)
+    scales = (1.0,) if held is not None and "%" in held.number_format else (1.0, 100.0)
+    for scale in scales:
+        for rate in (option for one in rates for option in (one, 1 / one)):
+            for name, expected in _comparisons(value * rate, price):
+                if tolerance.allows(found, expected * scale):
+                    return name
+    return None
 
 
 def _comparisons(value: float, price: float) -> list[tuple[str, float]]:
