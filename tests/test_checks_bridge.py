@@ -240,7 +240,7 @@ def test_upside_is_judged_by_its_label(label, formula, status, tmp_path):
     found = run(tmp_path, "bridge.upside", changes, {"current_price": "B!B8", "upside": "B!B9"})
     assert found.status == status
     if status == "fail":
-        assert found.findings[0].expected == pytest.approx(16 / 20 - 1)
+        assert found.findings[0].expected == pytest.approx((16 / 20 - 1) * (100 if "100" in formula else 1))
 
 
 def test_percent_points_shown_with_a_percent_sign_are_a_hundredfold(tmp_path):

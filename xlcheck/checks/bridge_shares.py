@@ -266,15 +266,17 @@ def upside(
         yield NotApplicable(reason="value or price is zero or empty")
         return
     found = found * upside.factor
-    rates = [1.0, *(rate for cell in graph.precedents(upside.cell) if (rate := recalc.number(cell)))]
-    name = _comparison(found, value, price, rates, upside.cell, recalc)
+    read = [rate for cell in graph.precedents(upside.cell) if (rate := recalc.number(cell))]
+    rates = [1.0, *(rate for rate in read if rate not in (value, price))]
     right = value / price - 1
-    if name is not None:
+    fit = _comparison(found, value, price, rates, upside.cell, recalc)
+    if fit is not None:
+        name, scale = fit
         label = row_label(recalc, upside.cell)
         turned = name == "price/value - 1" and not Tolerance(absolute=1e-6).allows(price / value - 1, right)
         if turned and label and (_UPSIDE.search(label) or not _OF_THE_PRICE.search(label)):
             message = f"{upside.cell} shows price over value less 1; its label calls for value over price"
-            yield Finding(message=message, cell=upside.cell, found=found, expected=right, unit="rate")
+            yield Finding(message=message, cell=upside.cell, found=found, expected=right * scale, unit="rate")
         else:
             yield Fits(convention=name)
         return
@@ -288,8 +290,8 @@ def upside(
 
 def _comparison(
     found: float, value: float, price: float, rates: list[float], cell: CellRef, recalc: Recalc
-) -> str | None:
-    """Return how value and price are compared; a plain number may be in percent points, one shown with % is none."""
+) -> tuple[str, float] | None:
+    """Return how value and price are compared and the scale of the result; one shown with % is no percent point."""
     tolerance = Tolerance(relative=1e-6, absolute=1e-6 + rounding_of(recalc, cell))
     held = recalc.book.get(cell)
     scales = (1.0,) if held is not None and "%" in held.number_format else (1.0, 100.0)
@@ -297,7 +299,7 @@ def _comparison(
         for rate in (option for one in rates for option in (one, 1 / one)):
             for name, expected in _comparisons(value * rate, price):
                 if tolerance.allows(found, expected * scale):
-                    return name
+                    return name, scale
     return None
 
 
