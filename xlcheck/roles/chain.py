@@ -185,9 +185,8 @@ class Walk:
         cell = node.cell if isinstance(node, Ref) else None
         if role is None:
             return
-        if cell is None:
-            cells = cells_of(node)
-            cell = cells[0] if len(cells) == 1 else None
+        if cell is None and len(cells := cells_of(node)) == 1:
+            cell = cells[0]
         self._put(role, cell, None if cell else node, sign)
         if role == "net_debt" and cell is not None and depth < 4:
             inner = self._tree(cell)

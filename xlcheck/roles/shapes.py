@@ -274,11 +274,11 @@ class Shapes:
         tree = self.tree(self.root(node.cell)) if isinstance(node, Ref) else None
         if not (isinstance(tree, Binary) and tree.operator == "-"):
             return node
-        sides = [self.root(side) if (side := rate_of(part)) else None for part in (tree.left, tree.right)]
         wanted = (("wacc", "discount_rate", "cost_of_equity"), ("terminal_growth",))
+        sides = zip((rate_of(tree.left), rate_of(tree.right)), wanted, strict=True)
         named = [
-            cell is not None and self.naming.score(cell, *roles) >= 0.4
-            for cell, roles in zip(sides, wanted, strict=True)
+            side is not None and max(self.naming.score(cell, *roles) for cell in (side, self.root(side))) >= 0.4
+            for side, roles in sides
         ]
         return tree if all(named) else node
 
