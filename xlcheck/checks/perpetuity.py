@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from xlcheck.cells import CellRef
 from xlcheck.checks import memory, valuation
+from xlcheck.checks.sheet import column_label, row_label
+from xlcheck.checks.sheet import column_label, row_label, timeline_of
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Roles
+from xlcheck.roles import LocatedSeries, Roles
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,10 @@ class Inputs:
     """True where the cell feeds the output of the bound flows: a second method on other flows is not judged by them."""
     again: bool
     """True where the cell is discounted on its way to the output, so that it must hold no present value."""
+    summed: bool = False
+    """True where the last flow is an ordinary year's, discounted and summed itself: it cannot be the next one too."""
+    explicit: bool
+    """True where the last flow is discounted in a year of its own, so that it cannot be the flow after that year too."""
 
 
 def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
@@ -69,18 +77,30 @@ def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, *, again: 
     value = recalc.number(cell)
     if flows is None or rate is None or growth is None or value is None:
         return None
-    later = valuation.left_behind(roles, [cell], recalc, graph)
-    if later:
-        return None
     if rate.amount is None or growth.amount is None or None in flows.values or rate.amount == growth.amount:
         return None
     read = valuation.factors_of(roles, recalc, graph)
     ke = roles.get("cost_of_equity")
     other = ke.amount if ke is not None and ke.amount is not None and ke.cell != rate.cell else None
-    factors = read[0] if read is not None else (None,) * len(flows.cells)
+    later = valuation.left_behind(roles, [cell], recalc, graph)
+    known = (*_numbers(flows.values), *_numbers(tuple(map(recalc.number, later))))
+    factors = (*(read[0] if read is not None else (None,) * len(flows.cells)), *(None for _ in later))
     output = valuation.output_of(roles, graph, flows)
     main = output is not None and cell in memory.above(graph, [output])
-    return Inputs(cell, value, rate.amount, growth.amount, _numbers(flows.values), factors, other, main, again)
+    explicit = not later and _explicit(flows.cells[-1], roles, recalc, graph)
+    return Inputs(cell, value, rate.amount, growth.amount, known, factors, other, main, again, explicit)
+
+
+def _explicit(last: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether the last flow counts in the output by itself and no heading calls its period a terminal one."""
+    weighed = valuation.weights(roles, recalc, graph)
+    weight = weighed.flows[-1] if weighed is not None and weighed.last_is_clean else None
+    heading = column_label(recalc, last) if not timeline_of(recalc, last.sheet).runs_down(last) else ""
+    labels = f"{heading} {row_label(recalc, last)}"
+    return weight is not None and weight > 1e-6 and _TERMINAL.search(labels) is None
+
+
+_TERMINAL = re.compile(r"termin|perpet|normali[sz]|steady|stable|residual|continuing|\btv\b|永续|终值|稳定|ewig", re.I)
 
 
 def _numbers(values: tuple[float | None, ...]) -> tuple[float, ...]:
@@ -112,7 +132,9 @@ def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
             yield Reading(base / spread, f"Gordon growth on the normalised flow {cell}", right=True)
             if not valuation.close(base, last * (1 + growth)):
                 yield Reading(base * (1 + growth) / spread, f"Gordon growth on {cell}·(1 + g)", right=True)
-    yield Reading(last / spread, "perpetuity on the last flow taken as the next one, F/(r - g)", right=True)
+    if not given.explicit:
+        if not given.summed:
+        yield Reading(last / spread, "perpetuity on the last flow taken as the next one, F/(r - g)", right=True)
 
 
 def _on_nopat(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Reading]:
@@ -135,9 +157,9 @@ def _normalised(given: Inputs, roles: Roles, graph: Graph) -> Iterator[CellRef]:
     named = {located.cell for located in roles.scalars.values()}
     lines = {cell for role, line in roles.series.items() for cell in line.cells if role not in ("fcff", "fcfe")}
     flows = valuation.flows_of(roles)
-    years = set(flows.cells[:-1]) if flows else set()
+    years = set(flows.cells if given.explicit else flows.cells[:-1]) if flows else set()
     for cell in graph.precedents(given.cell):
-        if cell not in named and cell not in lines and cell not in years:
+        if cell not in named and cell not in lines and not {cell, graph.pure_link(cell)} & years:
             yield cell
 
 
@@ -152,6 +174,12 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
         name = "it is capitalised at the cost of equity, the flows are discounted at the WACC"
         yield Reading(grown / (given.equity_rate - growth), name, right=False)
         yield Reading(last / (given.equity_rate - growth), name, right=False)
+    if given.explicit:
+        words = "the last flow, which is discounted itself, is not grown by 1 + g: F_n/(r - g)"
+        yield Reading(last / spread, words, right=False)
+    if given.summed and growth:
+        name = "the last forecast flow, which is discounted itself, is capitalised without growing it by 1 + g"
+        yield Reading(last / spread, name, right=False)
     yield Reading(grown / rate - growth, "brackets are missing: F·(1 + g)/r - g", right=False)
     yield Reading(last * (1 + growth / spread), "brackets are missing around 1 + g", right=False)
     if rate + growth:
