@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from xlcheck.cells import CellRef
 from xlcheck.checks import memory, valuation
-from xlcheck.checks.sheet import column_label, row_label
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import LocatedSeries, Roles
+from xlcheck.roles import Roles
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,6 @@ class Inputs:
     """True where the cell feeds the output of the bound flows: a second method on other flows is not judged by them."""
     again: bool
     """True where the cell is discounted on its way to the output, so that it must hold no present value."""
-    summed: bool = False
-    """True where the last flow is an ordinary year's, discounted and summed itself: it cannot be the next one too."""
     explicit: bool
     """True where the last flow is discounted in a year of its own, so that it cannot be the flow after that year too."""
 
@@ -133,7 +129,6 @@ def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
             if not valuation.close(base, last * (1 + growth)):
                 yield Reading(base * (1 + growth) / spread, f"Gordon growth on {cell}·(1 + g)", right=True)
     if not given.explicit:
-        if not given.summed:
         yield Reading(last / spread, "perpetuity on the last flow taken as the next one, F/(r - g)", right=True)
 
 
@@ -177,9 +172,6 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
     if given.explicit:
         words = "the last flow, which is discounted itself, is not grown by 1 + g: F_n/(r - g)"
         yield Reading(last / spread, words, right=False)
-    if given.summed and growth:
-        name = "the last forecast flow, which is discounted itself, is capitalised without growing it by 1 + g"
-        yield Reading(last / spread, name, right=False)
     yield Reading(grown / rate - growth, "brackets are missing: F·(1 + g)/r - g", right=False)
     yield Reading(last * (1 + growth / spread), "brackets are missing around 1 + g", right=False)
     if rate + growth:
