@@ -10,6 +10,7 @@ from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, terms, walk
 from xlcheck.roles.candidates import Candidate
 from xlcheck.roles.claims import CLAIMS, cells_of, claim_role
+from xlcheck.roles.expressions import added
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shape import rate_of, unwrapped
 from xlcheck.roles.shapes import Shapes
@@ -280,7 +281,7 @@ class Walk:
             elif kind == "pv":
                 pvs.append(main)
         if len(pvs) >= 2 and self.chain.sums is None:
-            self.chain.sums = _added(pvs)
+            self.chain.sums = added(pvs)
             self.chain.sums_home = home
             self._put("sum_pv_fcff", None, self.chain.sums)
             self._rates_of_pvs([one.cell for one in pvs if isinstance(one, Ref)])
@@ -391,10 +392,3 @@ class Walk:
 
 def _labelled(role: str, cell: CellRef, candidate: Candidate) -> Pick:
     return Pick(role, cell, label=candidate.score, evidence=[f"{candidate.label} reads {candidate.text!r}"])
-
-
-def _added(nodes: list[Node]) -> Node:
-    total = nodes[0]
-    for node in nodes[1:]:
-        total = Binary("+", total, node)
-    return total

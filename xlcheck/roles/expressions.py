@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlcheck.cells import RangeRef
 from xlcheck.formula import Array, Binary, Call, Name, Node, Number, Range, Ref, Text, Unary, Union
 
 _TIGHT = {"^": 4, "*": 3, "/": 3, "+": 2, "-": 2, "&": 1}
@@ -10,6 +11,20 @@ _TIGHT = {"^": 4, "*": 3, "/": 3, "+": 2, "-": 2, "&": 1}
 def written(node: Node | None) -> str | None:
     """Return an expression over cells such as ``SUM(DCF!B27:F27)+DCF!B28``; None for no expression."""
     return None if node is None else _write(node, 0)
+
+
+def added(nodes: list[Node]) -> Node:
+    """Return the sum of expressions, as ``SUM`` of a range where they are the cells of one row or column."""
+    cells = [node.cell for node in nodes if isinstance(node, Ref)]
+    if len(cells) == len(nodes):
+        first, last = cells[0], cells[-1]
+        span = RangeRef(first.sheet, first.row, first.column, last.row, last.column)
+        if list(span.cells()) == cells:
+            return Call("SUM", (Range(span),))
+    total = nodes[0]
+    for node in nodes[1:]:
+        total = Binary("+", total, node)
+    return total
 
 
 def _write(node: Node, outer: int) -> str:

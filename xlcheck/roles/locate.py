@@ -113,7 +113,7 @@ class Search:
             typed = typed_value_per_share(chain, self.candidates, self.shapes)
             if typed is not None:
                 chain.put(typed)
-        lines = Tracks(Rows(self.shapes, chain, self.timelines)).lines()
+        lines = Tracks(Rows(self.shapes, chain, self.timelines), self.graph.ancestors([chain.top])).lines()
         assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
         picks = assembly.complete()
         mark(picks, lines, self.valuer.layout)

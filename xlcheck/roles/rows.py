@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xlcheck.cells import CellRef
+from xlcheck.formula import r1c1
 from xlcheck.roles.layout import SheetLayout
 from xlcheck.roles.picks import Chain, Line
 from xlcheck.roles.shapes import Shapes
-from xlcheck.roles.timeline import Timeline, Timelines
+from xlcheck.roles.timeline import Tick, Timeline, Timelines
 from xlcheck.roles.vocabulary import SERIES_ROLES
 
 BALANCES = ("total_assets", "total_liabilities_and_equity")
@@ -65,6 +66,51 @@ class Rows:
             return cells
         heads = {self._head(line, across) for line in (cells[-1], moved[-1], like[-1])}
         return moved if len(heads) == 1 and None not in heads else cells
+
+    def whole(self, cells: list[CellRef], read: frozenset[CellRef]) -> list[CellRef]:
+        """Return a line of present values with the forecast years at its ends that the sum leaves out.
+
+        They are filled with the formula of the line, hold a value, stand under the same heading of years, and nothing
+        in the valuation reads them.
+        """
+        if len(cells) < 2 or not in_line(cells):
+            return cells
+        across = cells[0].row == cells[-1].row
+        step = (0, 1) if across else (1, 0)
+        return [
+            *self._onwards(cells[0], (-step[0], -step[1]), read)[::-1],
+            *cells,
+            *self._onwards(cells[-1], step, read),
+        ]
+
+    def _onwards(self, end: CellRef, step: tuple[int, int], read: frozenset[CellRef]) -> list[CellRef]:
+        found: list[CellRef] = []
+        cell, across = end, step[0] == 0
+        while cell.row + step[0] > 0 and cell.column + step[1] > 0:
+            before, cell = cell, cell.offset(*step)
+            tick = self._tick(cell, across)
+            ours, theirs = self.shapes.book.get(cell), self.shapes.book.get(before)
+            alike = (
+                ours
+                and theirs
+                and ours.formula
+                and theirs.formula
+                and r1c1(ours.formula, cell) == r1c1(theirs.formula, before)
+            )
+            if not alike or cell in read or tick is None or tick.kind in ("terminal", "actual"):
+                break
+            if not self.shapes.naming.layout.value(cell):
+                break
+            found.append(cell)
+        return found
+
+    def _tick(self, cell: CellRef, across: bool) -> Tick | None:
+        head = self._head(cell, across)
+        position = cell.column if across else cell.row
+        for one in self.timelines.get(cell.sheet, ()):
+            if one.across == across and one.line == head and one.tick(position) is not None:
+                return one.tick(position)
+        return None
 
     def _head(self, cell: CellRef, across: bool) -> int | None:
         """Return the line of the nearest dated heading above (left of) a cell that names its period."""

@@ -18,6 +18,8 @@ class Tracks:
     """Finds the series of one valuation."""
 
     rows: Rows
+    read: frozenset[CellRef] = frozenset()
+    """Every cell that the valuation depends on."""
     discounted: tuple[CellRef, ...] = ()
     """The flows as the discounting reads them."""
 
@@ -47,6 +49,7 @@ class Tracks:
             pvs = [cell for cell in summed if self.rows.kind(cell) == "pv"]
             if len(pvs) < 2:
                 return ()
+            pvs = self.rows.whole(pvs, self.read)
             self.rows.put("pv_fcff", pvs, graph=True)
             flows = self._flows_of(pvs)
         self.discounted = flows

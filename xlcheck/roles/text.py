@@ -26,6 +26,8 @@ _SPECIAL = (
     (re.compile(r"\bebit\s*[*x]?\s*\(\s*1\s*-\s*t(?:ax)?(?:\s*rate)?\s*\)"), " ebit1t "),
     (re.compile(r"\br_([a-z])\b"), r"r\1"),
 )
+_SPECIAL_SIGN = re.compile(r"[/&(_]")
+"""Each of these patterns holds one of these signs."""
 _SYNONYMS = (
     (re.compile(r"\bpresent[\s-]values?\b|\bpvs\b"), "pv"),
     (re.compile(r"\bfree[\s-]cash[\s-]*flows?\b|\bfcfs\b"), "fcf"),
@@ -85,6 +87,8 @@ class Reading:
 @lru_cache(maxsize=50_000)
 def fold(text: str) -> str:
     """Return the text in lower case, without accents, full-width forms and traditional characters."""
+    if text.isascii():
+        return text.lower()
     text = unicodedata.normalize("NFKC", text).lower().replace("∆", "δ").replace("ß", "ss").replace("×", "x")
     folded = []
     for char in text:
@@ -116,8 +120,9 @@ def read_label(text: str) -> tuple[Reading, ...]:
     folded = _PERCENT_NUMBER.sub(" ", folded)
     folded = _NUMBERING.sub("", folded)
     folded = _SIGN.sub("", folded)
-    for pattern, replacement in _SPECIAL:
-        folded = pattern.sub(replacement, folded)
+    if _SPECIAL_SIGN.search(folded):
+        for pattern, replacement in _SPECIAL:
+            folded = pattern.sub(replacement, folded)
     for pattern, replacement in _SYNONYMS:
         folded = pattern.sub(replacement, folded)
     without = _PERIOD_WORD.sub(" ", _HORIZON.sub(" ", folded))
