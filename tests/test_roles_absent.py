@@ -132,3 +132,32 @@ def test_the_graders_binding_beats_inference(role, tmp_path):
     assert str(roles[role].cell) == "DCF!B6"
     assert roles[role].how == "binding"
     assert roles[role].confidence == 1.0
+
+
+def test_a_sheet_of_the_pessimistic_case_is_no_rival(tmp_path):
+    book = two_valuations(700.0)
+    book["Beta"].title = "Forecast PESS"
+    roles = roles_of(book, tmp_path)
+    assert not roles.headline_ambiguous
+    assert roles["value_per_share"].cell.sheet == "Alpha"
+
+
+def test_a_capitalisation_rate_in_its_own_cell_is_seen_through(tmp_path):
+    rows = [
+        ["Discount rate", 0.1],
+        ["Growth rate in perpetuity", 0.03],
+        ["Year", 2026, 2027, 2028],
+        ["Free cash flow", 50, 55, 60],
+        ["Discount factor", "=1/(1+$B$1)^1", "=1/(1+$B$1)^2", "=1/(1+$B$1)^3"],
+        ["PV of free cash flow", "=B4*B5", "=C4*C5", "=D4*D5"],
+        ["Capitalization rate", "=B1-B2"],
+        ["Terminal value", "=D4*(1+B2)/B7"],
+        ["Present value of terminal value", "=B8*D5"],
+        ["Enterprise value", "=SUM(B6:D6)+B9"],
+    ]
+    roles = roles_of(filled(rows), tmp_path)
+    found = names(roles)
+    wanted = {"wacc": "B1", "terminal_growth": "B2", "terminal_value": "B8", "pv_terminal_value": "B9"}
+    assert {role: found.get(role) for role in wanted} == {role: f"Sheet!{cell}" for role, cell in wanted.items()}
+    assert roles["sum_pv_fcff"].cell is None
+    assert roles["sum_pv_fcff"].expression == "SUM(Sheet!B6:D6)"
