@@ -158,3 +158,37 @@ def test_closing_cash_ties_to_the_balance_sheet(tmp_path):
     assert one(tmp_path, "statements.cash-ties", cells, {}).status == "pass"
     broken = {**cells, "B!A2": ["Cash and cash equivalents", "=C!B2", "=C!C2", "=C!D2", "=C!E2+18"]}
     assert accused(one(tmp_path, "statements.cash-ties", broken, {})) == {"B!E2"}
+
+
+def test_a_change_of_an_unknown_name_is_known_by_its_formula(tmp_path):
+    cells = {**FLOW, "M!A8": ["Zusatzbedarf", None, *row("=C7-@7")]}
+    assert one(tmp_path, "flow.nwc-is-a-change", cells).status in ("pass", "not_applicable")
+    turned = {**cells, "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")]}
+    assert accused(one(tmp_path, "flow.nwc-sign", turned)) == {"M!C8"}
+
+
+@pytest.mark.parametrize(("link", "status"), [("=-(P!C7-P!@7)", "pass"), ("=-P!C7", "fail")])
+def test_a_level_behind_a_negated_link_is_no_change(tmp_path, link, status):
+    cells = {**FLOW, "P!A1": FLOW["M!A1"], "P!A7": FLOW["M!A7"]}
+    cells["M!A8"] = ["Change in net working capital", None, *row(link)]
+    cells["M!A9"] = ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")]
+    result = one(tmp_path, "flow.nwc-is-a-change", cells)
+    assert result.status == status
+    assert accused(result) == ({"M!C8"} if status == "fail" else set())
+
+
+@pytest.mark.parametrize(("formula", "status"), [("=-C3*0.25", "pass"), ("=-C2*2", "fail")])
+def test_a_share_of_the_profit_is_a_tax_whatever_it_is_called(tmp_path, formula, status):
+    cells = {**FLOW, "M!A4": ["Soli on EBIT", None, *row(formula)]}
+    cells["M!A9"] = ["Free cash flow", None, *row("=C3+C4+C5-C6-C8")]
+    assert one(tmp_path, "flow.tax-on-ebit", cells).status == status
+
+
+def test_a_wrong_sign_is_named_at_the_line_where_the_flow_only_adds(tmp_path):
+    cells = {
+        **FLOW,
+        "M!A4": ["Taxes on EBIT", None, *row("=-C3*0.25")],
+        "M!A8": ["Less: increase in NWC", None, 0, 0, 0],
+    }
+    cells["M!A9"] = ["Free cash flow", None, *row("=SUM(C3:C6,C8)")]
+    assert accused(one(tmp_path, "flow.fcff-identity", cells)) == {"M!C6", "M!D6", "M!E6", "M!C9"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, is_number
+from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks.flow_terms import (
     Item,
@@ -13,9 +13,10 @@ from xlcheck.checks.flow_terms import (
     kind_of,
     line_label,
     linked,
+    traced,
 )
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Node, Range, Ref, walk
+from xlcheck.formula import Node, Range, Ref, literals, walk
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
 
@@ -160,7 +161,7 @@ def tax_on_ebit(
     if base is not None and "taxes" not in kinds and not kinds & {"nopat", "after_financing", "revenue"}:
         unnamed = [item for item in items if item.kind is None]
         profit = base.cell is not None and (recalc.number(base.cell) or 0.0) > 0
-        if not unnamed and profit:
+        if not unnamed and profit and not _taxed_by_formula(recalc, base, items, tax_rate):
             flow = linked(recalc, first)
             yield Finding(
                 message=f"{flow} starts from an untaxed profit ({base.cell}) and takes no tax off",
@@ -171,6 +172,21 @@ def tax_on_ebit(
             return
     cells = taxes.cells if taxes else _tax_cells(recalc, roles, items)
     yield from _tax_base(recalc, roles, cells)
+
+
+def _taxed_by_formula(recalc: Recalc, base: Item, items: Sequence[Item], tax_rate: Located | None) -> bool:
+    """Say whether a term beside the profit is a share of it, or reads the tax rate, whatever it is called."""
+    assert base.cell is not None
+    profits = {base.cell, linked(recalc, base.cell)}
+    for item in items:
+        node = trees(recalc).get(traced(recalc, item.cell)[1]) if item.cell else item.node
+        if item is base or node is None:
+            continue
+        read = {linked(recalc, ref) for ref in _read_singly(node)} | set(_read_singly(node))
+        rates = any(0 < abs(recalc.number(ref) or 0.0) < 1 for ref in read)
+        if (read & profits and (rates or literals(node))) or (tax_rate is not None and tax_rate.cell in read):
+            return True
+    return False
 
 
 def _after_tax(recalc: Recalc, base: Item, first: CellRef, tax_rate: Located | None) -> float | None:
@@ -265,12 +281,28 @@ def _wrong_direction(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Itera
         if moved and all(amount * right < 0 for _, _, amount in moved):
             cell, item, amount = moved[0]
             flow = recalc.number(cell)
+            if all(one.sign > 0 for one in per_year[0]):
+                yield _turned_line(recalc, kind, [one for _, one, _ in moved])
             yield Finding(
                 message=f"{cell} {'adds' if amount > 0 else 'takes off'} {kind} ({item.cell}: {abs(amount):,.6g})",
                 cell=cell,
                 found=flow,
                 expected=None if flow is None else flow - 2 * amount,
             )
+
+
+def _turned_line(recalc: Recalc, kind: str, line: Sequence[Item]) -> Finding:
+    """Accuse the line itself where the flow adds all its lines: then each line sets its own sign."""
+    cells = [item.cell for item in line if item.cell is not None]
+    value = recalc.number(cells[0])
+    one_line = len({(ref.sheet, ref.row) for ref in cells}) == 1 or len({(ref.sheet, ref.column) for ref in cells}) == 1
+    area = RangeRef(cells[0].sheet, cells[0].row, cells[0].column, cells[-1].row, cells[-1].column)
+    return Finding(
+        message=f"{cells[0]} brings {kind} into the flow with the wrong sign",
+        cell=area if one_line else cells[0],
+        found=value,
+        expected=None if value is None else -value,
+    )
 
 
 def _depreciation_missing(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from xlcheck.cells import CellRef, is_number
+from xlcheck.checks.differences import difference
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Node, Range, Ref, factors, is_link, terms, walk
@@ -101,8 +102,13 @@ def items_of(recalc: Recalc, roles: Roles, ref: CellRef, depth: int = 0) -> list
     found: list[Item] = []
     for sign, term in terms(node):
         for cell in _cells(recalc, term):
+            own = formulas.get(linked(recalc, cell))
+            change = difference(own) if own is not None else None
             kind = kind_of(recalc, roles, cell)
-            inner = items_of(recalc, roles, cell, depth + 1) if kind in (None, "fcff") and cell != ref else []
+            if kind is None and change is not None and kind_of(recalc, roles, change.later) == "nwc":
+                kind = "change_in_nwc"
+            opened = kind in (None, "fcff") and change is None and cell != ref
+            inner = items_of(recalc, roles, cell, depth + 1) if opened else []
             if len(inner) > 1 and any(item.kind for item in inner):
                 found += [item._replace(sign=item.sign * sign) for item in inner]
             else:
@@ -147,6 +153,22 @@ def linked(recalc: Recalc, ref: CellRef) -> CellRef:
             return ref
         ref = target
     return ref
+
+
+def traced(recalc: Recalc, ref: CellRef) -> tuple[int, CellRef]:
+    """Follow links, negated ones as well, to the cell that holds the line's own content; with the sign on the way."""
+    formulas, sign = trees(recalc), 1
+    for _ in range(30):
+        node = formulas.get(ref)
+        parts = terms(node) if node is not None else ()
+        if len(parts) != 1 or not isinstance(parts[0][1], Ref) or parts[0][1].cell == ref:
+            linked_to = linked(recalc, ref)
+            if linked_to == ref:
+                return sign, ref
+            ref = linked_to
+            continue
+        sign, ref = sign * parts[0][0], parts[0][1].cell
+    return sign, ref
 
 
 def contribution(recalc: Recalc, item: Item) -> float | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
-from xlcheck.checks.flow_terms import Item, items_of, kind_of_label, line_label, linked
+from xlcheck.checks.differences import differences
+from xlcheck.checks.flow_terms import Item, items_of, kind_of_label, line_label, traced
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Node, Range, Ref, factors, terms
+from xlcheck.formula import Ref, terms
 from xlcheck.recompute import Recalc
 from xlcheck.roles import LocatedSeries, Roles
 
@@ -78,12 +77,12 @@ def nwc_is_a_change(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcom
 
 def _level(recalc: Recalc, cell: CellRef) -> CellRef | None:
     """Return the cell of the level that a term stands for, where the evidence is plain."""
-    target = linked(recalc, cell)
+    _, target = traced(recalc, cell)
     label = line_label(recalc, target)
     if not _names_level(label) or (_is_change(label) and target == cell):
         return None
     node = trees(recalc).get(target)
-    if node is not None and _compares_periods(node):
+    if node is not None and any(differences(node)):
         return None
     contradicts = target != cell and _is_change(line_label(recalc, cell))
     if contradicts or _differenced(recalc, target) or _history_is_a_balance(recalc, target):
@@ -98,37 +97,6 @@ def _names_level(label: str) -> bool:
 
 def _is_change(label: str) -> bool:
     return bool(_CHANGE.search(label.split(" | ", maxsplit=1)[0]))
-
-
-def _compares_periods(node: Node) -> bool:
-    """Say whether a formula subtracts one cell of a line from another of the same line."""
-    return bool(list(differences(node)))
-
-
-class Difference(NamedTuple):
-    """A line's later period less its earlier one, as a formula writes it."""
-
-    later: CellRef
-    earlier: CellRef
-    sign: int
-    """+1 where the later period is positive: growth of the line comes out positive."""
-
-
-def differences(node: Node) -> Iterator[Difference]:
-    """Yield the pairs of neighbouring cells of one line that a formula subtracts from each other."""
-    signed = [(sign, term) for sign, term in terms(node)]
-    cells = [(sign, one.cell) for sign, one in signed if isinstance(one, Ref)]
-    for sign, one in cells:
-        for other_sign, other in cells:
-            across = one.sheet == other.sheet and one.row == other.row and 1 <= one.column - other.column <= 2
-            down = one.sheet == other.sheet and one.column == other.column and one.row == other.row + 1
-            if (across or down) and other_sign == -sign:
-                yield Difference(one, other, sign)
-    for sign, term in signed:
-        if not isinstance(term, Ref | Range):
-            for factor, exponent in factors(term):
-                if exponent == 1 and factor is not term:
-                    yield from (found._replace(sign=found.sign * sign) for found in differences(factor))
 
 
 def _differenced(recalc: Recalc, target: CellRef) -> bool:
@@ -207,8 +175,10 @@ def _effects(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> list[tuple[It
     for flow in (fcff.cells[-1], fcff.cells[0]):
         for item in working_capital_items(recalc, roles, flow):
             assert item.cell is not None
-            node = trees(recalc).get(linked(recalc, item.cell))
-            found.append((item, {one.sign * item.sign for one in differences(node)} if node is not None else set()))
+            sign, source = traced(recalc, item.cell)
+            node = trees(recalc).get(source)
+            changes = differences(node) if node is not None else ()
+            found.append((item, {one.sign * sign * item.sign for one in changes}))
     return found
 
 
