@@ -23,7 +23,7 @@ _A1 = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})\Z")
 class Frozen(BaseModel):
     """Base of every record: immutable, no unknown fields, no NaN or infinity."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class CellError(Frozen):

@@ -7,6 +7,7 @@ be parsed is a `Name` node holding the text.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.reading.nodes import (
@@ -67,8 +68,18 @@ def parse(text: str, sheet: str, book: Book | None = None, at: CellRef | None = 
     """Parse a formula (with or without its ``=``) that stands on a sheet; never raises.
 
     With a book, names, tables and 3-D references become rectangles and whole columns are cut to the used area; `at`,
-    the formula's own cell, is needed for ``[#This Row]`` and relative names.
+    the formula's own cell, is needed for ``[#This Row]`` and relative names. A book remembers the trees of its cells.
     """
+    if book is None or at is None:
+        return _parsed(text, sheet, book, at)
+    key = text, sheet, at
+    node = book.parsed.get(key)
+    if node is None:
+        node = book.parsed[key] = _parsed(text, sheet, book, at)
+    return cast(Node, node)
+
+
+def _parsed(text: str, sheet: str, book: Book | None, at: CellRef | None) -> Node:
     try:
         return Parser(text, lambda word: _reference(word, sheet, book, at)).parse()
     except (Unparsable, RecursionError):

@@ -10,11 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, overload
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.formula import Ref, is_dynamic_formula, is_link, parse, references, walk
 from xlcheck.reading.intervals import Intervals
 from xlcheck.workbook import Book, DataTable
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,15 @@ class Graph:
 
     def ancestors(self, refs: Iterable[CellRef]) -> frozenset[CellRef]:
         """Return every cell that the given cells depend on, directly or not, themselves included."""
+        start = frozenset(refs)
+        known = self._above.get(start)
+        if known is None:
+            known = self._walked_up(start)
+            if len(self._above) < _REMEMBERED:
+                self._above[start] = known
+        return known
+
+    def _walked_up(self, refs: frozenset[CellRef]) -> frozenset[CellRef]:
         found = set(refs)
         stack = list(found)
         unvisited = _Unvisited(self._cells)
@@ -59,6 +71,13 @@ class Graph:
                 if rectangle in seen:
                     continue
                 seen.add(rectangle)
+                sheet, r1, c1, r2, c2 = rectangle
+                if r1 == r2 and c1 == c2:  # most are single cells, and need no memory of what was handed out
+                    ref = CellRef(sheet, r1, c1)
+                    if ref not in found and self.book.get(ref) is not None:
+                        found.add(ref)
+                        stack.append(ref)
+                    continue
                 for ref in unvisited.take(rectangle):
                     if ref not in found:
                         found.add(ref)
@@ -95,12 +114,21 @@ class Graph:
         return next(one.cell for one in walk(node) if isinstance(one, Ref))
 
     @cached_property
+    def _above(self) -> dict[frozenset[CellRef], frozenset[CellRef]]:
+        """Answers of `ancestors`: the locator and the checks ask about the same few outputs again and again."""
+        return {}
+
+    @cached_property
     def _cells(self) -> _Cells:
         return _Cells(self.book)
 
     @cached_property
     def _readers(self) -> _Readers:
         return _Readers(self.reads)
+
+
+_REMEMBERED = 64
+"""Sets of cells whose ancestors are remembered."""
 
 
 def build_graph(book: Book) -> Graph:
@@ -117,14 +145,27 @@ class _Reads(Mapping[CellRef, tuple[RangeRef, ...]]):
         self._filled = dict(_filled_cells(book))
 
     def __getitem__(self, ref: CellRef) -> tuple[RangeRef, ...]:
-        if ref in self._known:
-            return self._known[ref]
-        cell = self._book.get(ref)
-        if cell is not None and cell.formula is not None:
-            found = references(cell.formula, ref.sheet, self._book, ref)
-        else:
-            found = self._filled[ref]
-        self._known[ref] = found
+        found = self.get(ref)
+        if found is None:
+            raise KeyError(ref)
+        return found
+
+    @overload
+    def get(self, ref: CellRef, default: None = None, /) -> tuple[RangeRef, ...] | None: ...
+    @overload
+    def get(self, ref: CellRef, default: tuple[RangeRef, ...] | _T, /) -> tuple[RangeRef, ...] | _T: ...
+    def get(self, ref: CellRef, default: object = None, /) -> object:
+        """Return what a cell reads, else the default; constants are asked about more often than formulas."""
+        found = self._known.get(ref)
+        if found is None:
+            cell = self._book.get(ref)
+            if cell is not None and cell.formula is not None:
+                found = references(cell.formula, ref.sheet, self._book, ref)
+            else:
+                found = self._filled.get(ref)
+            if found is None:
+                return default
+            self._known[ref] = found
         return found
 
     def __contains__(self, ref: object) -> bool:

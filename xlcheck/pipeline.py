@@ -13,7 +13,7 @@ from xlcheck.binding import Binding, load_binding
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
-from xlcheck.graph import Graph, build_graph
+from xlcheck.graph import Graph
 from xlcheck.intake import find_workbook
 from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.recompute import Recalc, recompute
@@ -94,13 +94,12 @@ def study(workbook: FilePath, binding: Binding | None = None, valuation_date: da
     """Read, recompute and locate: everything that checks may ask for."""
     book = load(workbook)
     recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
-    graph = build_graph(book)
-    return Workpaper(book, recalc, graph, _located(book, recalc, graph, binding))
+    return Workpaper(book, recalc, recalc.graph, _located(book, recalc, recalc.graph, binding))
 
 
 def locate(book: Book, recalc: Recalc, binding: FilePath | None = None) -> Roles:
     """Find the cells that the valuation hangs on; `binding` is a YAML file of ``role: cell``, the grader's word."""
-    return _located(book, recalc, build_graph(book), load_binding(binding) if binding is not None else None)
+    return _located(book, recalc, recalc.graph, load_binding(binding) if binding is not None else None)
 
 
 def _located(book: Book, recalc: Recalc, graph: Graph, binding: Binding | None) -> Roles:

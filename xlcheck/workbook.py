@@ -127,6 +127,8 @@ class Book:
     """Stored values of linked workbooks by link number (``[1]Sheet1!A1``)."""
     external_names: Mapping[int, str] = field(default_factory=dict)
     """Target of each external link as written in the file; never followed."""
+    parsed: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The memory of `formula.parse`: the locator and the checks read the same formulas."""
     _by_name: Mapping[str, Sheet] = field(init=False, repr=False, compare=False)
     _names: Mapping[tuple[str, str | None], DefinedName] = field(init=False, repr=False, compare=False)
     _tables: Mapping[str, Table] = field(init=False, repr=False, compare=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from xlcheck.cells import CellRef, RangeRef, is_number
+from xlcheck.checks.memory import remembered
 from xlcheck.checks.shapes import Form, Shape, forms, shape_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Node
@@ -111,9 +112,17 @@ def _line(recalc: Recalc, run: list[Cell], *, across: bool) -> Iterator[Line]:
     if sum(cell.formula is not None for cell in run) < LEAST:
         return
     parsed = trees(recalc)
-    nodes = tuple(parsed.get(cell.ref) for cell in run)
-    shapes: list[Shape | None] = [shape_of(node) if node is not None else None for node in nodes]
+    nodes = tuple(None if cell.formula is None else parsed[cell.ref] for cell in run)
+    known = remembered(recalc, "shapes", dict[CellRef, Shape])  # the lines across and those down have the same cells
+    shapes = [None if node is None else _shape(cell.ref, node, known) for cell, node in zip(run, nodes, strict=True)]
     yield Line(across, tuple(cell.ref for cell in run), nodes, tuple(shapes), tuple(forms(shapes)))
+
+
+def _shape(ref: CellRef, node: Node, known: dict[CellRef, Shape]) -> Shape:
+    shape = known.get(ref)
+    if shape is None:
+        shape = known[ref] = shape_of(node)
+    return shape
 
 
 def breaks(line: Line) -> Iterator[Break]:

@@ -7,7 +7,7 @@ always meets the same cell), one row per period for transposed assumptions, one 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -87,13 +87,11 @@ def forms(shapes: Sequence[Shape | None]) -> list[Form | None]:
     Two cells have the same form exactly when one is the other filled along the line.
     """
     found: list[Form | None] = [None] * len(shapes)
-    kinds = {(shape.text, tuple(slot.place for slot in shape.slots)) for shape in shapes if shape}
-    for text, places in kinds:
-        members = [
-            (index, shape)
-            for index, shape in enumerate(shapes)
-            if shape and shape.text == text and tuple(slot.place for slot in shape.slots) == places
-        ]
+    kinds: dict[tuple[str, tuple[str, ...]], list[tuple[int, Shape]]] = defaultdict(list)
+    for index, one in enumerate(shapes):
+        if one is not None:
+            kinds[one.text, tuple([slot.place for slot in one.slots])].append((index, one))
+    for (text, places), members in kinds.items():
         steps = [_step([(index, shape.slots[number]) for index, shape in members]) for number in range(len(places))]
         for index, shape in members:
             bases = (
@@ -110,7 +108,9 @@ def forms(shapes: Sequence[Shape | None]) -> list[Form | None]:
 def _step(members: Sequence[tuple[int, Slot]]) -> tuple[float, ...]:
     """Return how far a slot moves per position: the movement most neighbours show, none if there is no majority."""
     moves = Counter(
-        tuple(round((b - a) / (j - i), 9) for a, b in zip(first.numbers, second.numbers, strict=True))
+        (0.0,) * len(first.numbers)
+        if first.numbers == second.numbers
+        else tuple([round((b - a) / (j - i), 9) for a, b in zip(first.numbers, second.numbers, strict=True)])
         for (i, first), (j, second) in pairwise(members)
     )
     if not moves:

@@ -81,6 +81,8 @@ class _Check:
     stored: Values
     loops: Collection[CellRef]
     slack: float
+    named: dict[re.Pattern[str], list[re.Pattern[str]]] = field(default_factory=dict)
+    """Pattern to the defined names in whose formula it stands."""
 
     def first_look(self, cells: Iterable[Cell]) -> tuple[dict[CellRef, Local], list[Cell]]:
         """Set aside the cells that no engine can judge from stored values."""
@@ -104,8 +106,11 @@ class _Check:
 
     def _through_name(self, formula: str, pattern: re.Pattern[str]) -> bool:
         """Say whether a formula uses a defined name in whose formula the pattern stands."""
-        names = [name.name for name in self.shadow.book.names if pattern.search(name.formula)]
-        return any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", formula, re.IGNORECASE) for name in names)
+        if pattern not in self.named:
+            names = [name.name for name in self.shadow.book.names if pattern.search(name.formula)]
+            words = [rf"(?<![\w.]){re.escape(name)}(?![\w.(])" for name in names]
+            self.named[pattern] = [re.compile(word, re.IGNORECASE) for word in words]
+        return any(name.search(formula) for name in self.named[pattern])
 
     def judged(self, cell: Cell) -> list[CellRef]:
         """Return the cells whose stored value is this formula's: its own, and those that it fills."""
@@ -137,6 +142,8 @@ class _Check:
             return False
         stored = self.stored[ref]
         assert not isinstance(stored, Unsolved)
+        if vote == stored and type(vote) is type(stored):
+            return True
         formula = cell.formula or ""
         if agree(stored, vote, tolerance_of(formula)):
             return True

@@ -32,6 +32,7 @@ class Parser:
     def __init__(self, formula: str, reference: Callable[[Token], Node]) -> None:
         self._reference = reference
         self._words, self._positions = _kept(formula)
+        self._words.append(_END)
         self._next = 0
         self._depth = 0
 
@@ -43,11 +44,12 @@ class Parser:
         return node
 
     def _peek(self) -> Token:
-        return self._words[self._next] if self._next < len(self._words) else _END
+        return self._words[self._next]
 
     def _take(self) -> Token:
-        word = self._peek()
-        self._next += 1
+        word = self._words[self._next]
+        if word is not _END:
+            self._next += 1
         return word
 
     def _expect(self, text: str) -> None:
@@ -97,7 +99,7 @@ class Parser:
         return node
 
     def _primary(self) -> Node:
-        position = self._positions[self._next] if self._next < len(self._words) else -1
+        position = self._positions[self._next] if self._next < len(self._positions) else -1
         word = self._take()
         if word.kind == "number":
             return Number(_finite(word.text), position)

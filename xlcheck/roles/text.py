@@ -58,6 +58,10 @@ _TOKEN = re.compile(
     r"ebit1t|ev/ebitda|fk/ek|[ed]/[ev]|d&a|s/o|y/y|"
     r"[⺀-鿿぀-ヿ가-힯豈-﫿]+|[^\W\d_⺀-鿿぀-ヿ]+(?:['’][^\W\d_]+)?|\d+(?:[.\-]\d+)*|%"
 )
+_DIGIT = re.compile(r"\d")
+_RATIO = re.compile(r"[^\W\d_)]\s*[/÷]\s*[^\W\d_(]")
+_CODES = re.compile(r"ev/ebitda|fk/ek|[ed]/[ev]|s/o|y/y")
+_PUNCTUATION = re.compile(r"[\s\-–—_.,:：、，。;；'\"()（）\[\]【】「」]")
 _CJK = re.compile(r"[⺀-鿿぀-ヿ豈-﫿]")
 FILLERS = frozenset(
     re.findall(
@@ -116,8 +120,11 @@ def stated_sign(text: str) -> int | None:
 def read_label(text: str) -> tuple[Reading, ...]:
     """Return the ways to read a label, the whole first, then without brackets, then each bracket."""
     folded = fold(text.replace("\n", " "))
-    folded = re.split(r"\s[=＝]\s|＝", folded)[0]
-    folded = _PERCENT_NUMBER.sub(" ", folded)
+    if "=" in folded or "＝" in folded:
+        folded = re.split(r"\s[=＝]\s|＝", folded)[0]
+    counted = _DIGIT.search(folded) is not None
+    if counted:
+        folded = _PERCENT_NUMBER.sub(" ", folded)
     folded = _NUMBERING.sub("", folded)
     folded = _SIGN.sub("", folded)
     if _SPECIAL_SIGN.search(folded):
@@ -125,7 +132,7 @@ def read_label(text: str) -> tuple[Reading, ...]:
             folded = pattern.sub(replacement, folded)
     for pattern, replacement in _SYNONYMS:
         folded = pattern.sub(replacement, folded)
-    without = _PERIOD_WORD.sub(" ", _HORIZON.sub(" ", folded))
+    without = _PERIOD_WORD.sub(" ", _HORIZON.sub(" ", folded)) if counted else folded
     readings = [_reading(without, 1.0)]
     inner = _BRACKET.findall(without)
     if inner:
@@ -137,10 +144,10 @@ def read_label(text: str) -> tuple[Reading, ...]:
 
 
 def _reading(text: str, weight: float) -> Reading:
-    bare = _PAIRS.sub(r"\1 \2", text)
-    ratio = re.search(r"[^\W\d_)]\s*[/÷]\s*[^\W\d_(]", re.sub(r"ev/ebitda|fk/ek|[ed]/[ev]|s/o|y/y", "x", bare))
+    bare = _PAIRS.sub(r"\1 \2", text) if "/" in text else text
+    ratio = _RATIO.search(_CODES.sub("x", bare)) if "/" in bare or "÷" in bare else None
     tokens = tuple(_singular(token) for token in _TOKEN.findall(bare))
-    return Reading(tokens, re.sub(r"[\s\-–—_.,:：、，。;；'\"()（）\[\]【】「」]", "", bare), ratio is not None, weight)
+    return Reading(tokens, _PUNCTUATION.sub("", bare), ratio is not None, weight)
 
 
 def _singular(token: str) -> str:
