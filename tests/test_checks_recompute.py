@@ -191,6 +191,18 @@ def test_accepted_ways_of_filling_a_row_pass(tmp_path, row):
     assert one(tmp_path, "recompute.row-consistency", cells, {}).status == "pass"
 
 
+@pytest.mark.parametrize(("heading", "status"), [("Terminal", "pass"), (2030, "fail")])
+def test_a_terminal_column_may_read_another_line(tmp_path, heading, status):
+    cells = {
+        "M!A1": ["Year", 2026, 2027, 2028, 2029, heading],
+        "M!A2": ["Flow", 10, 11, 12, 13, 14],
+        "M!A3": ["Terminal value", None, None, None, None, 200],
+        "M!A4": ["Factor", 0.9, 0.8, 0.7, 0.6, 0.6],
+        "M!A5": ["Present value", "=B2*B4", "=C2*C4", "=D2*D4", "=E2*E4", "=F3*F4"],
+    }
+    assert one(tmp_path, "recompute.row-consistency", cells, {}).status == status
+
+
 @pytest.mark.parametrize(
     ("formula", "status"),
     [

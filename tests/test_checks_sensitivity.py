@@ -197,3 +197,39 @@ def test_a_scenario_fault_is_found_at_its_cell(tmp_path, check, change, cell):
     result = one(tmp_path, f"scenario.{check}", {**CASES, **change}, EQUITY)
     assert result.status == "fail", result.reason
     assert cell in accused(result)
+
+
+def test_weighted_values_are_no_probabilities(tmp_path):
+    cells = {**CASES, "M!D22": "Probability-weighted value"}
+    cells |= {f"M!D{line}": f"=B{line}*C{line}" for line in (23, 24, 25)}
+    result = one(tmp_path, "scenario.probabilities-sum-to-one", cells, EQUITY)
+    assert result.status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("options", "status"), [("B8,B12,B16", "pass"), ("B8,B16,B12", "fail"), ("B16,B12,B8", "pass")]
+)
+def test_two_drivers_are_compared_by_the_cases_that_their_options_name(tmp_path, options, status):
+    cells = {
+        "M!A1": ["Scenario switch", 2],
+        "M!A4": ["Growth", "=CHOOSE($B$1,B6,B7,B9)"],
+        "M!A5": ["Margin", f"=CHOOSE($B$1,{options})"],
+        "M!A6": ["Growth, bear", 0.01],
+        "M!A7": ["Growth, base", 0.02],
+        "M!A9": ["Growth, bull", 0.03],
+        "M!A20": ["Equity value", "=1000*(1+B4)*B5"],
+    }
+    named = {8: "bear", 12: "base", 16: "bull"} if options != "B16,B12,B8" else {16: "bear", 12: "base", 8: "bull"}
+    cells |= {f"M!A{line}": [f"Margin, {case}", line / 100] for line, case in named.items()}
+    result = one(tmp_path, "scenario.switch-works", cells, EQUITY)
+    assert result.status == status, result.findings
+    assert accused(result) == ({"M!B5"} if status == "fail" else set())
+
+
+@pytest.mark.parametrize(("link", "status"), [("=Bull!B2", "pass"), ("=Base!B2", "fail"), ("=Base!B2*1.1", "pass")])
+def test_a_case_is_linked_to_the_sheet_of_its_name(tmp_path, link, status):
+    cells = {f"{name}!A2": ["Equity value", value] for name, value in (("Bear", 50), ("Base", 60), ("Bull", 70))}
+    cells |= {"S!A1": ["Case", "Equity value"], "S!A2": ["Bear", "=Bear!B2"], "S!A3": ["Base", "=Base!B2"]}
+    result = one(tmp_path, "scenario.ordering", {**cells, "S!A4": ["Bull", link]}, {})
+    assert result.status == status
+    assert accused(result) == ({"S!B4"} if status == "fail" else set())

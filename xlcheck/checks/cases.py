@@ -31,6 +31,7 @@ _CASES: dict[Case, re.Pattern[str]] = {
 _PROBABILITY = re.compile(
     r"probabilit|\bprob\b|likelihood|概率|可能性|権重|权重|wahrscheinlich|確率|\bweight", re.IGNORECASE
 )
+_WEIGHED = re.compile(r"weighted|×|加权|加重|gewichtet|pondér|pondera", re.IGNORECASE)
 _OF_AN_INPUT = re.compile(r"wacc|rate|growth|multiple|beta|price|52|quartile|率|倍", re.IGNORECASE)
 """A low or high discount rate is an end of an axis, not a case."""
 _CHOOSE = re.compile(r"\bCHOOSE\s*\(", re.IGNORECASE)
@@ -55,8 +56,8 @@ class CaseLine(NamedTuple):
 
     @property
     def is_probability(self) -> bool:
-        """Whether the label names probabilities."""
-        return bool(_PROBABILITY.search(self.label))
+        """Whether the label names probabilities, not a value weighted with them."""
+        return bool(_PROBABILITY.search(self.label)) and not _WEIGHED.search(self.label)
 
     @property
     def role(self) -> str | None:
@@ -69,6 +70,12 @@ def case_of(text: str) -> Case | None:
     if not text or len(text) > LONGEST_NAME or _OF_AN_INPUT.search(text):
         return None
     found = [case for case, words in _CASES.items() if words.search(text)]
+    return found[0] if len(found) == 1 else None
+
+
+def case_in(label: str) -> Case | None:
+    """Return the case that a label of a driver names ("Growth, bear"), None for none or several."""
+    found = [case for case, words in _CASES.items() if words.search(label)]
     return found[0] if len(found) == 1 else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xlcheck.cells import CellRef, is_number
@@ -9,7 +10,7 @@ from xlcheck.checking import Finding, Fits, Outcomes, check
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
 from xlcheck.checks.shapes import Form, Slot
-from xlcheck.checks.sheet import timeline_of
+from xlcheck.checks.sheet import column_label, row_label, timeline_of
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -65,7 +66,8 @@ def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
                 yield _break_finding(book, one)
         for line in lines_of(recalc, sheet, across=across):
             if across or timeline.runs_down(line.cells[-1]):
-                yield from _other_line_at_the_end(book, recalc, line)
+                if not _ends_apart(recalc, line):
+                    yield from _other_line_at_the_end(book, recalc, line)
                 yield from _sliding(book, recalc, sheet, line)
 
 
@@ -82,6 +84,21 @@ def _break_finding(book: Book, one: Break) -> Finding:
 def _formula(book: Book, ref: CellRef) -> str | None:
     cell = book.get(ref)
     return cell.formula if cell else None
+
+
+_NO_PERIOD = re.compile(
+    r"terminal|\bTV\b|perpet|residual|normali[sz]|steady|exit|永续|終値|终值|継続|残存|restwert|ewige|finale|residuel|residuo",
+    re.IGNORECASE,
+)
+
+
+def _ends_apart(recalc: Recalc, line: Line) -> bool:
+    """Say whether the last cell of a line stands under another kind of heading than the years before it."""
+    before, last = line.cells[-2:]
+    timeline = timeline_of(recalc, last.sheet)
+    if timeline.year(last) is None and timeline.year(before) is not None:
+        return True
+    return bool(_NO_PERIOD.search(column_label(recalc, last) if line.across else row_label(recalc, last)))
 
 
 def _other_line_at_the_end(book: Book, recalc: Recalc, line: Line) -> Iterator[Finding]:

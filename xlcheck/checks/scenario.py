@@ -9,8 +9,11 @@ from itertools import pairwise
 from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
 from xlcheck.checks.cases import (
+    Case,
     CaseLine,
+    Entry,
     active_case,
+    case_of,
     case_tables,
     choices,
     heading_above,
@@ -19,6 +22,8 @@ from xlcheck.checks.cases import (
 from xlcheck.checks.grids import display_unit
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Ref, is_link, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -116,7 +121,8 @@ def ordering(recalc: Recalc) -> Outcomes:
     """The low case is worth least and the high case most.
 
     What it holds:
-        In each line of headline values per case, low ≤ base ≤ high.
+        In each line of headline values per case, low ≤ base ≤ high, and a case that has a sheet of its own is linked to
+        that sheet.
     Why it matters:
         Cases out of order were mixed up, or their assumptions were.
     Accepted conventions:
@@ -133,6 +139,9 @@ def ordering(recalc: Recalc) -> Outcomes:
     known = False
     for table in _lines(recalc):
         for line in table:
+            linked_cases = _linked_cases(recalc, line)
+            known = known or bool(linked_cases)
+            yield from _of_another_case(recalc, linked_cases)
             values = {entry.case: recalc.number(entry.cell) for entry in line.entries}
             if line.role is None or len(values) < 2 or any(_is_rate(other) for other in table):
                 continue
@@ -149,6 +158,35 @@ def ordering(recalc: Recalc) -> Outcomes:
                     )
     if not known:
         yield NotApplicable(reason="no headline value is shown per scenario")
+
+
+def _linked_cases(recalc: Recalc, line: CaseLine) -> list[tuple[Entry, Case, str]]:
+    """Return the entries of a line that link to a sheet named by a case: with that case and the sheet's name."""
+    sheets = {sheet.name: case for sheet in recalc.book.sheets if (case := case_of(sheet.name)) is not None}
+    if len(sheets) < 2 or len(set(sheets.values())) < len(sheets):
+        return []
+    found = []
+    for entry in line.entries:
+        node = trees(recalc).get(entry.cell)
+        if node is not None and is_link(node):
+            target = next(one.cell for one in walk(node) if isinstance(one, Ref))
+            if target.sheet in sheets and entry.case in sheets.values():
+                found.append((entry, sheets[target.sheet], target.sheet))
+    return found
+
+
+def _of_another_case(recalc: Recalc, linked_cases: Sequence[tuple[Entry, Case, str]]) -> Iterator[Finding]:
+    """Yield the entries that link to the sheet of another case, where others of the line link to their own."""
+    wrong = [one for one in linked_cases if one[0].case != one[1]]
+    if len(wrong) * 2 > len(linked_cases):
+        return
+    for entry, _, sheet in wrong:
+        yield Finding(
+            message=f"{entry.cell} stands for the {entry.case} case and is linked to the sheet {sheet!r}",
+            cell=entry.cell,
+            found=recalc.number(entry.cell),
+            expected=f"the sheet of the {entry.case} case",
+        )
 
 
 @check("scenario.probabilities-sum-to-one")

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
-from xlcheck.checks.cases import Choice, choices
+from xlcheck.checks.cases import Choice, case_in, choices
 from xlcheck.checks.flow_terms import linked
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.live import run
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import column_label, row_label
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, is_link
 from xlcheck.graph import Graph
@@ -63,7 +63,7 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
     for switch in dict.fromkeys(choice.switch for choice in found):
         own = [choice for choice in found if choice.switch == switch]
         if len(own) >= 2:
-            yield from _out_of_order(book, own)
+            yield from _out_of_order(book, recalc, own)
             yield from _fixed_on_one_case(book, recalc, own)
         yield from _moves_nothing(recalc, graph, roles, own)
 
@@ -94,17 +94,39 @@ def _arrangement(choice: Choice) -> tuple[str, str, tuple[int, ...]] | None:
     return (cells[0].sheet, line, tuple(ranks[place] for place in places)) if len(ranks) == len(places) else None
 
 
-def _out_of_order(book: Book, own: Sequence[Choice]) -> Iterator[Finding]:
+def _names(recalc: Recalc, choice: Choice) -> tuple[str, str, tuple[int, ...]] | None:
+    """Return the order of a choice by the cases that the labels of its options name, None where they name none."""
+    cells = [option.cell for option in choice.options if isinstance(option, Ref)]
+    beside = len({cell.row for cell in cells}) == 1
+    named = [case_in(column_label(recalc, cell) if beside else row_label(recalc, cell)) for cell in cells]
+    known = [_RANKS[case] for case in named if case is not None]
+    whole = len(known) == len(choice.options) == len(set(known))
+    return ("", "named", tuple(known)) if whole else None
+
+
+_RANKS = {"low": 0, "base": 1, "high": 2}
+
+
+def _usual(orders: Sequence[tuple[int, ...]], kind: str) -> tuple[int, ...] | None:
+    """Return the order that most lines have; of two lines with named cases, the one that rises or falls."""
+    usual, count = Counter(orders).most_common(1)[0]
+    if count >= 2 and count * 2 > len(orders):
+        return usual
+    steady = [order for order in orders if list(order) in (sorted(order), sorted(order, reverse=True))]
+    return steady[0] if kind == "named" and len(orders) == 2 and len(steady) == 1 else None
+
+
+def _out_of_order(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Iterator[Finding]:
     """Yield the first cell of each line whose choices list the cases in another order than the others do."""
-    arranged = [(choice, kind) for choice in own if (kind := _arrangement(choice)) is not None]
+    arranged = [
+        (choice, kind) for choice in own if (kind := _names(recalc, choice) or _arrangement(choice)) is not None
+    ]
     for group in {kind[:2] for _, kind in arranged}:
         members = [(choice, kind[2]) for choice, kind in arranged if kind[:2] == group]
         lines = {(choice.cell.sheet, choice.cell.row): order for choice, order in members}
-        usual, count = Counter(lines.values()).most_common(1)[0]
-        if count < 2 or count * 2 <= len(lines):
-            continue
+        usual = _usual(list(lines.values()), group[1])
         for (sheet, row), order in lines.items():
-            if order != usual:
+            if usual is not None and order != usual:
                 first = min(
                     choice.cell for choice, _ in members if (choice.cell.sheet, choice.cell.row) == (sheet, row)
                 )
