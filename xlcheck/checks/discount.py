@@ -9,7 +9,7 @@ from itertools import pairwise
 from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import valuation
+from xlcheck.checks import rates_read, valuation
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -80,6 +80,8 @@ def factor_identity(
         yield _finding(message, as_range(read.cells), _listed(grown), "1/(1 + r)^t")
     elif read is None or not read.known:
         yield Unverifiable(reason="the discount factors could not be read from rows or from the live model")
+    elif next(dcf.timings(read.known), None) is None and (other := _at_another(roles, recalc, graph)) is not None:
+        yield other
     elif next(dcf.timings(read.known), None) is None and not _own_rate(roles, graph, read):
         yield Unverifiable(reason=f"the factors of {as_range(read.cells)} do not all read the bound discount rate")
     else:
@@ -136,6 +138,20 @@ def _broken(found: Sequence[float]) -> list[tuple[int, float]]:
     if off == [0] and 0 < found[0] <= 0.5:  # a mid-year stub before a line that starts too early or late
         return [(1, found[0] * 2 + 0.5)]
     return [(index, start + index) for index in off]
+
+
+def _at_another(roles: Roles, recalc: Recalc, graph: Graph) -> Fits | Unverifiable | None:
+    """Judge factors that follow a timing at the rate they read, where that is not the bound one."""
+    factors = valuation.factors_of(roles, recalc, graph)
+    found = rates_read.timing_at_another(factors[0], roles, recalc, graph) if factors is not None else None
+    if found is None:
+        return None
+    timing, cell = found
+    equity = roles.get("cost_of_equity")
+    source = graph.pure_link(equity.cell) if equity is not None and equity.cell is not None else None
+    if cell == source or rates_read.is_weighted(cell, [equity], recalc, graph):
+        return Fits(convention=f"{timing} at the rate in {cell}")
+    return Unverifiable(reason=f"the factors follow {timing} at the rate in {cell}, which is not the bound one")
 
 
 def _own_rate(roles: Roles, graph: Graph, read: valuation.Exponents) -> bool:

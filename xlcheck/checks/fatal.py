@@ -5,7 +5,8 @@ from __future__ import annotations
 from xlcheck import dcf
 from xlcheck.cells import CellError, CellRef, as_number
 from xlcheck.checking import FATAL_CONFIDENCE, Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import live, memory, perpetuity, valuation
+from xlcheck.checks import live, memory, perpetuity, rates_read, valuation
+from xlcheck.checks.discount import as_range
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.terminal import money
 from xlcheck.checks.terminal_discounting import discounting_cell, discounts
@@ -43,7 +44,7 @@ def growth_not_below_wacc(
     Source:
         Gordon 1962; Damodaran, Investment Valuation, ch. 12.
     """
-    rate = valuation.terminal_rate_of(roles)
+    rate = _capitalising(terminal_growth, roles, graph)
     if rate is None or rate.amount is None or terminal_growth.amount is None:
         yield NotApplicable(reason="no rate is bound beside the terminal growth")
         return
@@ -61,6 +62,16 @@ def growth_not_below_wacc(
         if growth.amount >= own.amount and min(growth.confidence, own.confidence) >= FATAL_CONFIDENCE:
             message = f"{block.name}: growth of {growth.amount:.2%} is not below the rate of {own.amount:.2%}"
             yield Finding(message=message, cell=growth.cell, found=growth.value, expected=None, unit="rate")
+
+
+def _capitalising(growth: Located, roles: Roles, graph: Graph) -> Located | None:
+    """Return the rate that stands beside the growth in a formula; else the one that the flows belong to."""
+    rate = valuation.terminal_rate_of(roles)
+    formulas = valuation.readers(graph, growth)
+    for one in (rate, roles.get("cost_of_equity")):
+        if one is not None and valuation.readers(graph, one) & formulas:
+            return one
+    return rate
 
 
 def _in_the_output(growth: Located, roles: Roles, graph: Graph) -> bool:
@@ -272,7 +283,8 @@ def flow_rate_mismatch(
     """Flows to the firm are discounted at the WACC, flows to equity at the cost of equity.
 
     What it holds:
-        No flow that the live model proves to be after interest is discounted at the WACC.
+        No flow that the live model proves to be after interest is discounted at the WACC, and none that rests on an
+        operating profit after tax is discounted at the cost of equity beside a WACC.
     Why it matters:
         Interest is already in the WACC: an equity flow at the WACC counts the debt's cheapness twice.
     Accepted conventions:
@@ -286,6 +298,12 @@ def flow_rate_mismatch(
     Source:
         CFA Level II, free cash flow valuation; Koller et al., Valuation, ch. 10.
     """
+    dearer = rates_read.at_cost_of_equity(roles, recalc, graph)
+    if dearer is not None and cost_of_equity is not None:
+        message = f"flows to the firm are discounted at the cost of equity {cost_of_equity.cell}, not at the WACC"
+        found, wanted = cost_of_equity.value, wacc.value
+        yield Finding(message=message, cell=as_range(dearer), found=found, expected=wanted, unit="rate")
+        return
     flows = fcff or fcfe
     if flows is None or interest is None or wacc.cell is None:
         yield NotApplicable(reason="no interest line is bound that a flow could be after")
@@ -301,9 +319,12 @@ def flow_rate_mismatch(
     output = valuation.output_of(roles, graph, flows)
     held = live.values_of(recalc, flows.cells)
     source = graph.pure_link(wacc.cell)
+    own = graph.pure_link(cost_of_equity.cell) if cost_of_equity is not None and cost_of_equity.cell else None
+    if own is not None and own != source and rates_read.rate_behind(roles, recalc, graph) == own:
+        yield Fits(convention=f"flows after interest at the cost of equity {own}")
+        return
     slope = live.derivative(recalc, output, source, held) if output is not None else None
-    costs = memory.above(graph, [source])
-    weighted = cost_of_equity is not None and cost_of_equity.cell in costs and cost_of_equity.cell != source
+    weighted = own is not None and own in memory.above(graph, [source]) and own != source
     differs = (
         cost_of_equity is None
         or cost_of_equity.amount is None

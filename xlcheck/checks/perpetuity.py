@@ -41,7 +41,7 @@ class Inputs:
     again: bool
     """True where the cell is discounted on its way to the output, so that it must hold no present value."""
     explicit: bool
-    """True where the last flow is discounted in a year of its own, so that it cannot be the flow after that year too."""
+    """True where the last flow is discounted as a year of its own: it cannot be the flow after that year too."""
 
 
 def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:

@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
-from xlcheck.checks import claims, live, memory, valuation
+from xlcheck.checks import claims, live, memory, rates_read, valuation
+from xlcheck.checks.discount import as_range
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
 from xlcheck.graph import Graph
@@ -301,6 +302,13 @@ def is_the_rate_used(
     typed = list(_typed_factors(wacc, discount_factor, recalc, graph))
     if typed:
         yield from typed
+        return
+    dearer = rates_read.at_cost_of_equity(roles, recalc, graph)
+    if dearer is not None:
+        equity = roles["cost_of_equity"]
+        message = f"the flows are discounted at the cost of equity {equity.cell}, not at the WACC {wacc.cell}"
+        found, wanted = equity.amount, wacc.amount
+        yield Finding(message=message, cell=as_range(dearer), found=found, expected=wanted, unit="rate")
         return
     base, tried = recalc.number(output), False
     for cell in dict.fromkeys((graph.pure_link(wacc.cell), wacc.cell)):

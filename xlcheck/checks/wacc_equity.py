@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlcheck import dcf
-from xlcheck.cells import Tolerance
+from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory
 from xlcheck.checks.wacc import NEAR, rate_finding, typed_digits
-from xlcheck.formula import Ref, terms
+from xlcheck.formula import Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -60,12 +60,17 @@ def capm(
     ):
         yield Fits(convention="rf + β·ERP and further premia")
         return
-    for words, wrong in _capm_mistakes(rf, slope, premium):
-        if near.allows(ke, wrong):
-            yield rate_finding(
-                f"the cost of equity {cost_of_equity.cell} {words}", cost_of_equity, rf + slope * premium
-            )
-            return
+    stem = _stem_beta(cost_of_equity, beta, (equity_risk_premium, market_return), recalc, graph)
+    if stem is not None:
+        message = f"the cost of equity {cost_of_equity.cell} reads {stem}, which the beta {beta.cell} is relevered from"
+        yield rate_finding(message, cost_of_equity, rf + slope * premium)
+        return
+    for rest in dict.fromkeys((0.0, sum(extras), *_rests(cost_of_equity, rf, recalc, graph))):
+        for words, wrong in _capm_mistakes(rf, slope, premium):
+            if near.allows(ke - rest, wrong):
+                message = f"the cost of equity {cost_of_equity.cell} {words}"
+                yield rate_finding(message, cost_of_equity, rf + slope * premium + rest)
+                return
     held_cell = recalc.book.get(graph.pure_link(cost_of_equity.cell)) if cost_of_equity.cell is not None else None
     typed = held_cell is None or held_cell.formula is None
     yield (
@@ -111,16 +116,42 @@ def _with_other_terms(
     cost: Located, rf: float, beta: float, premium: float, recalc: Recalc, graph: Graph
 ) -> Iterator[float]:
     """Yield CAPM plus each further term of the formula, and plus all of them."""
-    node = claims.formula_node(graph.pure_link(cost.cell), recalc) if cost.cell is not None else None
     base = dcf.capm(rf, beta, premium)
+    yield from (base + value for value in _rests(cost, rf, recalc, graph))
+
+
+def _rests(cost: Located, rf: float, recalc: Recalc, graph: Graph) -> list[float]:
+    """Return what the formula adds beside the risk-free rate and products: all of it, then each cell alone."""
+    node = claims.formula_node(graph.pure_link(cost.cell), recalc) if cost.cell is not None else None
     added = [
         value * cost.factor * sign
         for sign, part in (terms(node) if node is not None else ())
         if isinstance(part, Ref) and (value := recalc.number(part.cell)) is not None
     ]
     others = [value for value in added if abs(value - rf) > 1e-12]
-    yield base + sum(others)
-    yield from (base + value for value in others)
+    return [sum(others), *others]
+
+
+def _stem_beta(
+    cost: Located, beta: Located, premia: tuple[Located | None, ...], recalc: Recalc, graph: Graph
+) -> CellRef | None:
+    """Return the cell that the premium is multiplied by where the bound beta is built from it and is not read."""
+    if cost.cell is None or beta.cell is None:
+        return None
+    node = claims.formula_node(graph.pure_link(cost.cell), recalc)
+    source = graph.pure_link(beta.cell)
+    if node is None or source in memory.above(graph, [cost.cell]):
+        return None
+    known = {graph.pure_link(held.cell) for held in premia if held is not None and held.cell is not None}
+    built = memory.above(graph, [source])
+    for _, term in terms(node):
+        parts = [part for part, _ in factors(term)]
+        read = {graph.pure_link(part.cell) for one in parts for part in walk(one) if isinstance(part, Ref)}
+        stems = [part.cell for part in parts if isinstance(part, Ref) and graph.pure_link(part.cell) in built]
+        if len(parts) == 2 and read & known and len(stems) == 1 and graph.pure_link(stems[0]) not in known:
+            value = recalc.number(stems[0])
+            return stems[0] if value is not None and 0.05 < value < 5 else None
+    return None
 
 
 @check("wacc.relevered-beta")
