@@ -151,6 +151,9 @@ class Tracks:
         """Where the last flow carries the terminal value, the flows themselves stand in the row it reads."""
         if len(flows) < 3:
             return flows
+        added = self._without_added(flows)
+        if added:
+            return added
         last = self.rows.shapes.tree(flows[-1])
         first = self.rows.shapes.tree(flows[0])
         if first is None or last is None or not is_link(first) or is_link(last):
@@ -159,6 +162,24 @@ class Tracks:
         parts = [part.cell for _, part in terms(last) if isinstance(part, Ref)]
         end = next((part for part in parts if part.row == origins[0].row and part.sheet == origins[0].sheet), None)
         return (*origins, end) if end is not None else flows
+
+    def _without_added(self, flows: tuple[CellRef, ...]) -> tuple[CellRef, ...]:
+        """Return the row that totals of flow and terminal value read; the value may stand in the last one only."""
+        lists = [self._summands(flow) for flow in flows]
+        ends = [part for part in lists[-1] if self.rows.kind(part) != "tv"]
+        if len(ends) != 1 or len(lists[-1]) < 2 or not in_line([*flows]):
+            return ()
+        across = flows[0].row == flows[-1].row
+
+        def line(cell: CellRef) -> tuple[str, int]:
+            return cell.sheet, cell.row if across else cell.column
+
+        own = [[one for one in parts if line(one) == line(ends[0])] for parts in lists]
+        return tuple(found[0] for found in own) if all(len(found) == 1 for found in own) else ()
+
+    def _summands(self, cell: CellRef) -> list[CellRef]:
+        node = self.rows.shapes.tree(cell)
+        return [part.cell for _, part in terms(node) if isinstance(part, Ref)] if node is not None else []
 
     def _full_years(self, flows: tuple[CellRef, ...]) -> tuple[CellRef, ...]:
         """Return the full years' flows of flows that are cut to the part of a year after the valuation date."""
