@@ -16,7 +16,7 @@ from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Located, Unit
+from xlcheck.roles import Located, LocatedSeries, Unit
 
 
 @check("fatal.unit-mix", severity="fatal")
@@ -26,6 +26,7 @@ def unit_mix(
     value_per_share: Located | None,
     current_price: Located | None,
     market_cap: Located | None,
+    revenue: LocatedSeries | None,
     recalc: Recalc,
     graph: Graph,
 ) -> Outcomes:
@@ -51,6 +52,10 @@ def unit_mix(
     yield from _market_value(shares, current_price, market_cap, recalc)
     if equity_value is None or shares is None or value_per_share is None:
         return
+    beside = list(_beside_the_price(value_per_share, current_price, equity_value, shares, revenue, recalc))
+    if beside:
+        yield from beside
+        return
     counted = with_label_unit(shares, recalc, graph)
     if in_units(counted):
         equity_value = with_source_unit(equity_value, recalc, graph)
@@ -65,6 +70,38 @@ def unit_mix(
         message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
         expected = equity / count * 10.0**wanted
         yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+
+
+def _beside_the_price(
+    value: Located,
+    price: Located | None,
+    equity: Located,
+    shares: Located,
+    revenue: LocatedSeries | None,
+    recalc: Recalc,
+) -> Iterator[Finding]:
+    """Find a value per share that is about a thousandth (thousandfold, millionth …) of the price by its units alone.
+
+    By its units: the equity value is of the size of revenue, the market value at the same share count is not.
+    """
+    if price is None or revenue is None or not price.value or not value.value or not equity.value or not shares.value:
+        return
+    first = next((amount for amount in revenue.values if amount), None)
+    apart, scale = value.value / price.value, value.value * shares.value / equity.value
+    if first is None or apart <= 0 or scale <= 0 or equity.value * first <= 0 or quotes(recalc):
+        return
+    if (label_code(price, recalc) or price.currency) != (label_code(value, recalc) or value.currency):
+        return
+    power, shown = round(math.log10(apart)), math.log10(scale)
+    if abs(power) not in (3, 6, 9) or abs(math.log10(apart) - power) > 0.5 or abs(shown - round(shown)) > 1e-6:
+        return
+    worth = equity.value / (first * revenue.factor / equity.factor)
+    if 0.02 < worth < 50 and not 0.01 < worth / apart < 100:
+        where = value if round(shown) == power else shares
+        message = f"{value.cell} is {apart:.3g} of the price {price.cell}: {where.cell} is off by 10^{abs(power)}"
+        right = value.value / 10.0**power if where is value else shares.value * 10.0**power
+        found = where.value
+        yield Finding(message=message, cell=where.cell, found=found, expected=right, unit="per share")
 
 
 def _market_value(
