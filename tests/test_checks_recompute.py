@@ -246,3 +246,35 @@ def test_a_template_without_inputs_accuses_nothing_of_the_outputs(tmp_path):
     ids = ["recompute.no-blank-outputs", "recompute.outputs-are-live"]
     found = audit(model.save(tmp_path / "template.xlsx"), model_roles(model), ids)
     assert {result.status for result in found.values()} <= {"pass", "not_applicable", "unverifiable"}
+
+
+def typed_ends(row, **more):
+    return {
+        "M!A1": ["Year", 2026, 2027, 2028, 2029, 2030],
+        "M!A2": ["Sales", 100, 110, 121, 133, 146],
+        "M!A3": ["Capex share", 0.05, 0.05, 0.05, 0.05, 0.05],
+        "M!A4": row,
+        **{f"M!A{line}": ["More", *(f"={column}2*{line}" for column in "BCDEF")] for line in (5, 6)},
+        **{f"M!{where}": content for where, content in more.items()},
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        (["Capex", "=B2*B3", "=C2*C3", "=D2*D3", "=E2*E3", 9], {"M!F4"}),
+        (["Capex", 9, "=C2*C3", "=D2*D3", "=E2*E3", "=F2*F3"], {"M!B4"}),
+        (["Capex", 9, "=C2*$H$1", "=D2*$H$1", "=E2*$H$1", "=F2*$H$1"], set()),
+        (["Sales plan", 9, "=B4*1", "=C4*1", "=D4*1", "=E4*1"], set()),
+        (["Rate", "=B3*1", "=C3*1", "=D3*1", "=E3*1", 0.04], set()),
+        (["Glide", "=10+($F4-10)*B3", "=10+($F4-10)*C3", "=10+($F4-10)*D3", "=10+($F4-10)*E3", 9], set()),
+    ],
+)
+def test_a_typed_amount_at_the_end_of_a_line_is_found_and_inputs_are_not(tmp_path, row, cells):
+    assert accused(one(tmp_path, "recompute.no-hardcoded-forecast", typed_ends(row, H1=0.05), {})) == cells
+
+
+def test_a_typed_year_over_links_is_found_and_a_new_level_of_a_repeated_one_is_not(tmp_path):
+    links = ["Capex", "=P!B4", "=P!C4", 9, "=P!E4", "=P!F4"]
+    plan = {"P!A4": ["Capex", 5, 6, 7, 8, 9]}
+    assert accused(one(tmp_path, "recompute.no-hardcoded-forecast", typed_ends(links) | plan, {})) == {"M!D4"}

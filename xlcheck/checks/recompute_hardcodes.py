@@ -9,18 +9,20 @@ from collections.abc import Iterator, Sequence
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, Outcomes, check
 from xlcheck.checks.headline import headline_chain
-from xlcheck.checks.lines import Break, lone_breaks
+from xlcheck.checks.lines import LEAST, Break, Line, lines_of, lone_breaks
 from xlcheck.checks.literals import LEAST_AMOUNT, buried_literals, is_converted_input, is_plug
 from xlcheck.checks.shapes import is_filled
 from xlcheck.checks.sheet import timeline_of
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Binary, Number, is_link
+from xlcheck.formula import Binary, Number, Ref, is_link, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
 from xlcheck.workbook import Book, Cell, Sheet
 
 MOST_FINDINGS = 20
+LEAST_TYPED = 2.0
+"""Smaller numbers at the end of a line are rates, counts or factors."""
 _ADDED_LITERAL = re.compile(r"[-+]\s*[\d.]+(?:E[-+]?\d+)?\s*$|^=?\s*[\d.]+\s*\+", re.IGNORECASE)
 _ACTUAL = re.compile(r"\d\s*A\b|\bactuals?\b|\baudited\b|\bhistorical\b|\breported\b|实际|历史|已审", re.IGNORECASE)
 
@@ -30,8 +32,8 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
     """Forecasts are computed from labelled assumptions, not typed.
 
     What it holds:
-        No number is typed between formulas of a forecast line, and no assumption is buried as a literal in a formula
-        that the headline outputs depend on.
+        No number is typed between formulas of a forecast line, no amount is typed in its first or last year beside
+        formulas, and no assumption is buried as a literal in a formula that the headline outputs depend on.
     Why it matters:
         A typed year ignores every assumption, and a buried rate can be neither seen, sourced nor varied.
     Accepted conventions:
@@ -52,7 +54,7 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
     chain = headline_chain(graph, roles)
     sheets = {ref.sheet for ref in chain}
     read = [sheet for sheet in book.sheets if sheet.name in sheets or not chain]
-    typed = [one for sheet in read for one in _typed_breaks(recalc, sheet, start)]
+    typed = [one for sheet in read for one in _typed_breaks(recalc, graph, sheet, start)]
     for one in [one for one in typed if one.cells[0] in chain or not chain][:MOST_FINDINGS]:
         yield _typed_finding(book, recalc, one)
     plugged = dict(_plugs(recalc, start))
@@ -100,20 +102,85 @@ def _rate_build(graph: Graph, roles: Roles) -> frozenset[CellRef]:
     return graph.ancestors([cell for cell in cells if cell is not None])
 
 
-def _typed_breaks(recalc: Recalc, sheet: Sheet, start: int | None) -> Iterator[Break]:
+def _typed_breaks(recalc: Recalc, graph: Graph, sheet: Sheet, start: int | None) -> Iterator[Break]:
     timeline = timeline_of(recalc, sheet.name)
     found = [one for one in lone_breaks(recalc, sheet, across=True) if one.typed]
     found += [one for one in lone_breaks(recalc, sheet, across=False) if one.typed and timeline.runs_down(one.cells[0])]
+    lines = [(line, across) for across in (True, False) for line in lines_of(recalc, sheet, across=across)]
+    found += [
+        one
+        for line, across in lines
+        if across or timeline.runs_down(line.cells[-1])
+        for one in _ends(recalc, graph, line)
+    ]
     for one in found:
         past = _is_past(timeline.year(one.cells[0]), start)
         if not past and not _is_actual(recalc, sheet, one) and not _carries_forward(recalc, one):
             yield one
 
 
+def _ends(recalc: Recalc, graph: Graph, line: Line) -> Iterator[Break]:
+    """Yield the last or first year of a line where a typed amount stands beside three formulas that are filled.
+
+    A rate may be chosen for one year, a line that is rolled forward begins with a typed level, a target that the line
+    approaches is an input, and the first year may be a budget where no idle assumption of that year shows otherwise.
+    """
+    size = len(line.cells)
+    for index, neighbours in ((size - 1, range(size - 2, size - 2 - LEAST, -1)), (0, range(1, 1 + LEAST))):
+        if size <= LEAST or line.forms[index] is not None:
+            continue
+        pattern = line.forms[neighbours[0]]
+        if pattern is None or any(line.forms[place] != pattern for place in neighbours):
+            continue
+        rolled = _reads_itself(line, neighbours) or (index == 0 and not _overrides(recalc, graph, line))
+        if _is_an_amount(recalc, line, index) and not rolled and not _is_read(line, index):
+            yield Break(line, index, index + 1, pattern)
+
+
+def _is_an_amount(recalc: Recalc, line: Line, index: int) -> bool:
+    """Say whether a dated cell holds an amount as its neighbour does, in the year beside the neighbour's."""
+    cell, other = line.cells[index], line.cells[index - 1 if index else 1]
+    timeline = timeline_of(recalc, cell.sheet)
+    year, beside = timeline.year(cell), timeline.year(other)
+    values = (recalc.number(cell), recalc.number(other))
+    large = all(value is not None and abs(value) > LEAST_TYPED for value in values)
+    return large and year is not None and beside is not None and year - beside == (1 if index else -1)
+
+
+def _reads_itself(line: Line, places: Sequence[int]) -> bool:
+    """Say whether the formulas of a line read cells of the line itself: it is rolled forward."""
+    own = set(line.cells)
+    nodes = [line.nodes[place] for place in places]
+    return any(isinstance(one, Ref) and one.cell in own for node in nodes if node for one in walk(node))
+
+
+def _overrides(recalc: Recalc, graph: Graph, line: Line) -> bool:
+    """Say whether an input of the first year, where the neighbour's formula would read it, is there and idle."""
+    first, model, node = line.cells[0], line.cells[1], line.nodes[1]
+    back = (0, -1) if line.across else (-1, 0)
+    for one in walk(node) if node is not None else ():
+        if not isinstance(one, Ref) or (one.absolute_column if line.across else one.absolute_row):
+            continue
+        apart = one.cell.column - model.column if line.across else one.cell.row - model.row
+        if one.cell.sheet == first.sheet and apart < 0:
+            return False  # it reads the period before, which the first one has not
+        if (one.cell.column if line.across else one.cell.row) > 1:
+            meant = one.cell.offset(*back)
+            if recalc.number(meant) is not None and not graph.dependents(meant):
+                return True
+    return False
+
+
+def _is_read(line: Line, index: int) -> bool:
+    nodes = [node for node in line.nodes if node is not None]
+    return any(isinstance(one, Ref) and one.cell == line.cells[index] for node in nodes for one in walk(node))
+
+
 def _carries_forward(recalc: Recalc, one: Break) -> bool:
     """Say whether the line repeats the cell before: then a typed cell is an assumption that changes."""
     node = trees(recalc)[one.model]
-    return is_link(node)
+    target = next((part.cell for part in walk(node) if isinstance(part, Ref)), None)
+    return is_link(node) and target in one.line.cells
 
 
 def _is_actual(recalc: Recalc, sheet: Sheet, one: Break) -> bool:
