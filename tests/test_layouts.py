@@ -116,6 +116,12 @@ def test_few_checks_stay_open(name, audited):
     assert len([result for result in results if result["status"] == "unverifiable"]) <= 3
 
 
+def test_flows_to_equity_have_no_enterprise_value(audited):
+    roles = audited("equity_flows")["roles"]
+    assert "enterprise_value" not in roles
+    assert roles["equity_value"]["cell"] == "FCFE Valuation!D39"
+
+
 RIGHT = {
     "flow from EBITDA": "D18:J18 =D8-D11-D14+D17",
     "capital spending rounded": "D14:J14 =ROUND(D5*$B14,0)",

@@ -183,11 +183,12 @@ def _bridge(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[dict[str, float
     shares = roles.get("shares")
     if equity is None or equity.value is None:
         return ({}, 0.0, 1.0) if value is None else "the bridge stands inside the formula of the value per share"
-    if total is None or total.value is None:
+    whole = total.value if total is not None else _of_flows_to_equity(roles)
+    if whole is None:
         return "no enterprise value is bound beside the equity value"
     acting = claims.items(roles, recalc, graph)
     items = {one.role: abs(one.amount) * (1 if one.amount > 0 else -1) for one in acting}
-    other = equity.value - total.value - sum(items.values())
+    other = equity.value - whole - sum(items.values())
     for one in acting:
         if one.wrong:
             items[one.role] = -items[one.role]
@@ -197,6 +198,13 @@ def _bridge(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[dict[str, float
     return (
         (items, other, scale / shares.value) if scale is not None else "equity over shares is not the value per share"
     )
+
+
+def _of_flows_to_equity(roles: Roles) -> float | None:
+    """Return what the present values of flows to equity make, where no cell is an enterprise value."""
+    parts = (roles.get("sum_pv_fcff"), roles.get("pv_terminal_value")) if "fcfe" in roles.series else ()
+    values = [one.value for one in parts if one is not None and one.value is not None]
+    return sum(values) if len(values) == 2 else None
 
 
 def _scale(

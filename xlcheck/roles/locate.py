@@ -21,7 +21,7 @@ from xlcheck.roles.identities import mark
 from xlcheck.roles.layout import read_layout
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.picks import Chain
+from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.rows import Rows
 from xlcheck.roles.series import Tracks
 from xlcheck.roles.shapes import Shapes
@@ -116,6 +116,8 @@ class Search:
         lines = Tracks(Rows(self.shapes, chain, self.timelines), self.graph.ancestors([chain.top])).lines()
         assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
         picks = assembly.complete()
+        if "fcfe" in lines and "fcff" not in lines:
+            self._to_equity(picks)
         mark(picks, lines, self.valuer.layout)
         block = Block(
             name=self._name(chain),
@@ -125,6 +127,13 @@ class Search:
         )
         doubtful = {role: rivals for role, rivals in assembly.ambiguous.items() if role not in picks}
         return Found(block, {role: tuple(map(self.valuer.scalar, rivals)) for role, rivals in doubtful.items()})
+
+    @staticmethod
+    def _to_equity(picks: dict[str, Pick]) -> None:
+        """Flows to equity have no enterprise value: what their sum makes is equity, unless its label insists."""
+        whole = picks.get("enterprise_value")
+        if whole is not None and whole.label < 0.6:
+            del picks["enterprise_value"]
 
     def outline(self, standing: Standing) -> Block:
         """Return a valuation with the roles that its own formulas lead to."""
