@@ -67,7 +67,7 @@ def factor_identity(
         yield NotApplicable(reason="no row of cash flows is bound")
         return
     if discount_rate is not None and discount_factor is not None:
-        yield from _varying(discount_rate, discount_factor, recalc, graph)
+        yield from _varying(valuation.aligned(discount_rate, discount_factor), discount_factor, recalc, graph)
         return
     if wacc is None and cost_of_equity is None:
         yield NotApplicable(reason="no discount rate is bound")
@@ -165,8 +165,8 @@ def _own_rate(roles: Roles, graph: Graph, read: valuation.Exponents) -> bool:
     return sum(cell in below for cell in read.cells) * 2 >= len(read.cells)
 
 
-def _varying(rates: LocatedSeries, factors: LocatedSeries, recalc: Recalc, graph: Graph) -> Outcomes:
-    values = [None if rate is None else rate * rates.factor for rate in rates.values]
+def _varying(rates: LocatedSeries | None, factors: LocatedSeries, recalc: Recalc, graph: Graph) -> Outcomes:
+    values = [None if rate is None else rate * rates.factor for rate in rates.values] if rates is not None else []
     held = [None if factor is None or factor <= 0 else min(factor, 1 / factor) for factor in factors.values]
     if len(values) != len(held) or None in values or None in held:
         yield Unverifiable(reason="the rates and the factors do not cover the same years")
@@ -186,8 +186,6 @@ def _varying(rates: LocatedSeries, factors: LocatedSeries, recalc: Recalc, graph
 
 @check("discount.pv-sum", consequence_of=("discount.factor-identity",))
 def pv_sum(
-    fcff: LocatedSeries | None,
-    fcfe: LocatedSeries | None,
     sum_pv_fcff: Located | None,
     pv_fcff: LocatedSeries | None,
     roles: Roles,
@@ -213,7 +211,7 @@ def pv_sum(
     Source:
         CFA Level II, free cash flow valuation; FAST Standard 3.03.
     """
-    flows = fcff or fcfe
+    flows = valuation.flows_of(roles)
     if flows is None:
         yield NotApplicable(reason="no row of cash flows is bound")
         return
@@ -226,7 +224,8 @@ def pv_sum(
     for cell in valuation.left_behind(roles, [one for one, _ in weighed.terminals], recalc, graph):
         message = f"the flow {cell} of the last year is in no sum of present values"
         findings.append(Finding(message=message, cell=where, found=0.0, expected=None, unit="weight of the flow"))
-    findings += list(_odd_products(flows, pv_fcff, roles.series.get("discount_factor")))
+    rows = (valuation.aligned(one, flows) for one in (pv_fcff, roles.series.get("discount_factor")))
+    findings += list(_odd_products(flows, *rows))
     yield from findings
     if not findings:
         yield from _stated_sum(sum_pv_fcff, pv_fcff, recalc)
@@ -334,7 +333,9 @@ def timing(
         return
     read = [None if weight is None else dcf.exponent_of(weight, wacc.amount) for weight in weighed.flows]
     usable = read if weighed.last_is_clean else read[:-1]
+    missing = next((index for index, value in enumerate(usable) if value is not None), 0)  # pv-sum names these
     known = [value for value in usable if value is not None]
+    known = known if known and known[0] < missing else [value - missing for value in known]
     if len(known) < 2:
         yield Unverifiable(reason="fewer than two discount exponents could be read from the live model")
         return

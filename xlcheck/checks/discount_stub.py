@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from itertools import pairwise
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import valuation
+from xlcheck.checks import claims, valuation
 from xlcheck.checks.bridge_sources import year_in
+from xlcheck.formula import Ref, factors
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -19,8 +21,6 @@ _NEAR = 0.012
 @check("discount.stub-fraction")
 def stub_fraction(
     valuation_date: Located,
-    fcff: LocatedSeries | None,
-    fcfe: LocatedSeries | None,
     period: LocatedSeries | None,
     roles: Roles,
     recalc: Recalc,
@@ -45,29 +45,32 @@ def stub_fraction(
     Source:
         Koller et al., Valuation, ch. 6.
     """
-    flows = fcff or fcfe
+    flows = valuation.flows_of(roles)
     found = _measured(roles, recalc, graph)
     if flows is None or found is None or valuation_date.value is None:
         yield NotApplicable(reason="no stub period: the first flow counts whole at a whole or a half year")
         return
     start = date(1904, 1, 1) if recalc.book.calc.date1904 else date(1899, 12, 30)
     valued = start + timedelta(days=int(valuation_date.value))
-    end = _first_end(flows, period, start, recalc)
+    dated = _dated_end(flows, int(valuation_date.value), recalc)
+    end = start + timedelta(days=dated) if dated is not None else _first_end(flows, period, start, recalc)
     if end is None or not 0 <= (end - valued).days <= 366:
         yield Unverifiable(reason="the end of the first forecast period is not known beside the valuation date")
         return
     remaining = (end - valued).days / 365
-    for name, length in found:
-        if abs(length - remaining) <= _NEAR:
-            yield Fits(convention=f"stub of {length:.4g} years ({name})")
-            return
-    name, length = found[0]
-    if abs(length - (1 - remaining)) <= _NEAR and abs(remaining - 0.5) > 2 * _NEAR:
+    elapsed = [(name, length) for name, length in found if abs(length - (1 - remaining)) <= _NEAR]
+    if elapsed and abs(remaining - 0.5) > 2 * _NEAR:
+        length = elapsed[0][1]
         where = _cell_of(length, flows.cells[0], roles, recalc, graph)
         message = f"the stub counts {length:.4g} years, the part elapsed by {valued}; {remaining:.4g} years remain"
         near = Tolerance(relative=0, absolute=_NEAR)
         yield Finding(message=message, cell=where, found=length, expected=remaining, unit="years", tolerance=near)
         return
+    for name, length in found:
+        if abs(length - remaining) <= _NEAR:
+            yield Fits(convention=f"stub of {length:.4g} years ({name})")
+            return
+    length = found[0][1]
     yield Unverifiable(
         reason=f"the stub of {length:.4g} years is neither the remaining {remaining:.4g} nor the elapsed part"
     )
@@ -86,14 +89,54 @@ def _measured(roles: Roles, recalc: Recalc, graph: Graph) -> list[tuple[str, flo
         part = weight * (1 + rate.amount) ** first
         if 0.01 < part < 0.99:
             found.append(("part of the first flow that is counted", part))
+    part = _prorated(roles, recalc)
+    if part is not None:
+        found.append(("part of the first year in the flow itself", part))
     if abs(first - 0.5) > _NEAR and abs(first - 1) > _NEAR and 0 < first < 1:
         mid = later is not None and abs(later - (2 * first + 0.5)) <= _NEAR
         found.append(("exponent of the first flow", 2 * first if mid else first))
     return found or None
 
 
+def _prorated(roles: Roles, recalc: Recalc) -> float | None:
+    """Return the part of a year that the first flow is multiplied by where its formula takes a whole one next year."""
+    flows = valuation.flows_of(roles)
+    if flows is None or len(flows.cells) < 2:
+        return None
+    found: list[list[float | None]] = []
+    for cell in flows.cells[:2]:
+        node = claims.formula_node(cell, recalc)
+        parts = [part for part, power in (factors(node) if node is not None else ()) if power == 1]
+        found.append([recalc.number(part.cell) if isinstance(part, Ref) else None for part in parts])
+    first, second = found
+    pairs = zip(first, second, strict=True) if len(first) == len(second) == 2 else ()
+    return next((part for part, whole in pairs if whole == 1 and part is not None and 0.01 < part < 0.99), None)
+
+
+def _dated_end(flows: LocatedSeries, valued: int, recalc: Recalc) -> int | None:
+    """Return the latest date in the column of the first flow, as a serial number, that dates its period's end.
+
+    A row of dates shows by the next two columns, each a year on; it lies within a year of the valuation date.
+    """
+    first, sheet = flows.cells[0], recalc.book.sheet(flows.cells[0].sheet)
+    if sheet is None or len(flows.cells) < 3 or flows.cells[1].row != first.row:
+        return None
+    found: list[int] = []
+    for row in {place for place, column in sheet.cells if column == first.column}:
+        held = [recalc.number(CellRef(first.sheet, row, cell.column)) for cell in flows.cells[:3]]
+        if None in held:
+            continue
+        days = [value or 0.0 for value in held]
+        years = [later - earlier for earlier, later in pairwise(days)]
+        whole = all(day == int(day) for day in days)
+        if whole and 0 < days[0] - valued <= 366 and all(364 <= gap <= 367 for gap in years):
+            found.append(int(days[0]))
+    return max(found, default=None)
+
+
 def _first_end(flows: LocatedSeries, period: LocatedSeries | None, start: date, recalc: Recalc) -> date | None:
     """Return the end of the first period: its date, else the end of the calendar year that heads it."""
+    period = valuation.aligned(period, flows)
     if period is None or not period.cells:
         return None
     shown = period.values[0]
@@ -108,14 +151,14 @@ def _cell_of(length: float, flow: CellRef, roles: Roles, recalc: Recalc, graph: 
     starts = [
         line.cells[0] for role in ("pv_fcff", "discount_period", "discount_factor") if (line := roles.series.get(role))
     ]
-    fresh, seen = starts, set(starts)
+    fresh, seen = starts or [flow], {*starts, flow}
     for _ in range(4):
         following: list[CellRef] = []
         for cell in fresh:
             for before in graph.precedents(cell):
                 value = recalc.number(before)
                 if value is not None and abs(value - length) < 1e-9:
-                    return before
+                    return graph.pure_link(before)
                 if before not in seen and before != flow:
                     seen.add(before)
                     following.append(before)

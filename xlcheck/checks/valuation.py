@@ -30,13 +30,41 @@ def close(found: float, expected: float, relative: float = SAME) -> bool:
 
 
 def flows_of(roles: Roles) -> LocatedSeries | None:
-    """Return the series that is discounted: flows to the firm, else flows to equity; a terminal value is no flow."""
+    """Return the series that is discounted: flows to the firm, else flows to equity.
+
+    A terminal value in the row is no flow, nor is a zero ahead of the first one: XNPV needs it at the valuation date.
+    """
     flows, terminal = roles.series.get("fcff") or roles.series.get("fcfe"), roles.get("terminal_value")
-    if flows is None or terminal is None or terminal.cell not in flows.cells:
+    if flows is None:
+        return None
+    start = 1 if zero_ahead(flows) else 0
+    last = terminal.cell if terminal is not None else None
+    kept = [index for index, cell in enumerate(flows.cells) if cell != last and index >= start]
+    if len(kept) == len(flows.cells):
         return flows
-    kept = [index for index, cell in enumerate(flows.cells) if cell != terminal.cell]
     values = tuple(flows.values[index] for index in kept)
     return flows.model_copy(update={"cells": tuple(flows.cells[index] for index in kept), "values": values})
+
+
+def zero_ahead(flows: LocatedSeries) -> bool:
+    """Say whether a row of flows starts with a zero before at least three flows that are none."""
+    return len(flows.values) > 3 and flows.values[0] == 0 and all(flows.values[1:])
+
+
+def aligned(row: LocatedSeries | None, flows: LocatedSeries) -> LocatedSeries | None:
+    """Return a row cut to the periods of the flows, by column (or row) on one sheet; None where it lacks some."""
+    if row is None or len(row.cells) == len(flows.cells):
+        return row
+    if row.cells[0].sheet != flows.cells[0].sheet or len(flows.cells) < 2:
+        return None
+    across = flows.cells[0].row == flows.cells[1].row
+    places = [cell.column if across else cell.row for cell in row.cells]
+    wanted = [cell.column if across else cell.row for cell in flows.cells]
+    if not set(wanted) <= set(places):
+        return None
+    kept = [places.index(place) for place in wanted]
+    values = tuple(row.values[index] for index in kept)
+    return row.model_copy(update={"cells": tuple(row.cells[index] for index in kept), "values": values})
 
 
 def rate_of(roles: Roles) -> Located | None:
@@ -211,7 +239,7 @@ def factors_of(
     flows = flows_of(roles)
     if flows is None:
         return None
-    row, present = roles.series.get("discount_factor"), roles.series.get("pv_fcff")
+    row, present = (aligned(roles.series.get(role), flows) for role in ("discount_factor", "pv_fcff"))
     if row is not None and len(row.cells) == len(flows.cells):
         return tuple(_as_factor(value) for value in row.values), row.cells, "factor row"
     if present is not None and len(present.cells) == len(flows.cells):
