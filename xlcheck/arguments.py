@@ -165,6 +165,7 @@ def _score(text: str) -> Decimal:
 
 def _binding(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--binding", type=Path, metavar="FILE", help="YAML file of role: cell, the grader's word")
+    parser.add_argument("--vocabulary", type=Path, metavar="FILE", help="YAML file of further words for labels")
 
 
 class _Version(argparse.Action):

@@ -80,7 +80,7 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> int:
-    report, files = _graded(args.submission, args.rubric, args.verdicts, args.out, args.binding)
+    report, files = _graded(args.submission, args.rubric, args.verdicts, args.out, args.binding, args.vocabulary)
     _show(args, report)
     if not args.json:
         print(f"\nReport: {files[-1]}")
@@ -88,13 +88,19 @@ def _grade(args: argparse.Namespace) -> int:
 
 
 def _graded(
-    submission: Path, rubric: str, verdicts: Path | None, out: Path, binding: Path | None = None
+    submission: Path,
+    rubric: str,
+    verdicts: Path | None,
+    out: Path,
+    *,
+    binding: Path | None = None,
+    vocabulary: Path | None = None,
 ) -> tuple[Report, Sequence[Path]]:
     from xlcheck.pipeline import grade_with_papers
     from xlcheck.report.sheets import workbook_view
     from xlcheck.report.writing import write_report
 
-    report, paper = grade_with_papers(submission, rubric, verdicts, binding)
+    report, paper = grade_with_papers(submission, rubric, verdicts, binding, vocabulary)
     view = workbook_view(paper, report) if paper is not None else None
     return report, write_report(report, out, view)
 
@@ -142,7 +148,7 @@ def _annotate(args: argparse.Namespace) -> int:
 def _audit(args: argparse.Namespace) -> int:
     from xlcheck.pipeline import audit
 
-    report = audit(args.workbook, rubric=args.rubric, binding=args.binding)
+    report = audit(args.workbook, rubric=args.rubric, binding=args.binding, vocabulary=args.vocabulary)
     _show(args, report)
     return _broken(report)
 
@@ -155,7 +161,7 @@ def _roles(args: argparse.Namespace) -> int:
     from xlcheck.report.writing import write_new
 
     given = load_binding(args.binding) if args.binding else None
-    roles = study(one_workbook(args.workbook), given).roles
+    roles = study(one_workbook(args.workbook), given, vocabulary=args.vocabulary).roles
     _print(args, lambda: roles_json(roles), lambda: roles_text(roles))
     if args.write_binding:
         write_new(args.write_binding, binding_text(roles))

@@ -13,7 +13,6 @@ from xlcheck.binding import Binding, load_binding
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
-from xlcheck.graph import Graph
 from xlcheck.intake import find_workbook
 from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.recompute import Recalc, recompute
@@ -30,15 +29,21 @@ FilePath = Path | str
 
 
 def grade(
-    submission: FilePath, rubric: FilePath, verdicts: FilePath | None = None, *, binding: FilePath | None = None
+    submission: FilePath,
+    rubric: FilePath,
+    verdicts: FilePath | None = None,
+    *,
+    binding: FilePath | None = None,
+    vocabulary: FilePath | None = None,
 ) -> Report:
     """Score a workbook, or a folder with one and its memo files, against a rubric (bundled id or file).
 
+    `binding` is a YAML file of ``role: cell``, the grader's word; `vocabulary` one of further words for labels.
     Without verdicts every judge item is open and the score an interval. A submission that cannot be opened gives a
     report with the status ``ungradable``, an empty one 0 points. Raises UsageError for a path that does not exist
-    and for rubric, verdict and binding files that are not valid.
+    and for rubric, verdict, binding and vocabulary files that are not valid.
     """
-    return grade_with_papers(submission, rubric, verdicts, binding).report
+    return grade_with_papers(submission, rubric, verdicts, binding, vocabulary).report
 
 
 class Graded(NamedTuple):
@@ -50,7 +55,11 @@ class Graded(NamedTuple):
 
 
 def grade_with_papers(
-    submission: FilePath, rubric: FilePath, verdicts: FilePath | None, binding: FilePath | None
+    submission: FilePath,
+    rubric: FilePath,
+    verdicts: FilePath | None,
+    binding: FilePath | None,
+    vocabulary: FilePath | None = None,
 ) -> Graded:
     """Grade as `grade` does, and keep the workpaper."""
     rules = load_rubric(rubric, CHECKS)
@@ -60,7 +69,9 @@ def grade_with_papers(
     given = _binding(rules, binding)
     try:
         found = find_workbook(submission, rules.submission)
-        paper = study(found.workbook, given, rules.valuation_date) if found.workbook is not None else None
+        paper = None
+        if found.workbook is not None:
+            paper = study(found.workbook, given, rules.valuation_date, vocabulary)
     except SubmissionError as error:
         return Graded(_report(rules, None, (), ungradable_card(rules, str(error))), None)
     if paper is None:
@@ -74,13 +85,20 @@ def grade_with_papers(
     return Graded(_report(rules, paper, results, card), paper)
 
 
-def audit(workbook: FilePath, rubric: FilePath = "generic-dcf", *, binding: FilePath | None = None) -> Report:
+def audit(
+    workbook: FilePath,
+    rubric: FilePath = "generic-dcf",
+    *,
+    binding: FilePath | None = None,
+    vocabulary: FilePath | None = None,
+) -> Report:
     """Run every check on a workbook, with the ranges of a rubric; no score.
 
-    Raises SubmissionError where the workbook cannot be opened, UsageError for a path, rubric or binding that is none.
+    Raises SubmissionError where the workbook cannot be opened, UsageError for a path that is none and for
+    a rubric, binding or vocabulary file that is not valid.
     """
     rules = load_rubric(rubric, CHECKS)
-    paper = study(one_workbook(workbook), _binding(rules, binding), rules.valuation_date)
+    paper = study(one_workbook(workbook), _binding(rules, binding), rules.valuation_date, vocabulary)
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
     return _report(rules, paper, _checked(paper, wanted), None)
@@ -90,20 +108,30 @@ def _checked(paper: Workpaper, wanted: Iterable[Request]) -> tuple[CheckResult, 
     return with_effects(run_checks(paper, wanted), paper.recalc, paper.roles)
 
 
-def study(workbook: FilePath, binding: Binding | None = None, valuation_date: date | None = None) -> Workpaper:
+def study(
+    workbook: FilePath,
+    binding: Binding | None = None,
+    valuation_date: date | None = None,
+    vocabulary: FilePath | None = None,
+) -> Workpaper:
     """Read, recompute and locate: everything that checks may ask for."""
     book = load(workbook)
     recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
-    return Workpaper(book, recalc, recalc.graph, _located(book, recalc, recalc.graph, binding))
+    return Workpaper(book, recalc, recalc.graph, _located(book, recalc, binding, vocabulary))
 
 
-def locate(book: Book, recalc: Recalc, binding: FilePath | None = None) -> Roles:
-    """Find the cells that the valuation hangs on; `binding` is a YAML file of ``role: cell``, the grader's word."""
-    return _located(book, recalc, recalc.graph, load_binding(binding) if binding is not None else None)
+def locate(book: Book, recalc: Recalc, binding: FilePath | None = None, vocabulary: FilePath | None = None) -> Roles:
+    """Find the cells that the valuation hangs on.
+
+    `binding` is a YAML file of ``role: cell``, the grader's word; `vocabulary` one of further words for labels.
+    """
+    return _located(book, recalc, load_binding(binding) if binding is not None else None, vocabulary)
 
 
-def _located(book: Book, recalc: Recalc, graph: Graph, binding: Binding | None) -> Roles:
-    return locate_roles(book, recalc, graph, {role: str(place) for role, place in (binding or {}).items()})
+def _located(book: Book, recalc: Recalc, binding: Binding | None, vocabulary: FilePath | None) -> Roles:
+    given = {role: str(place) for role, place in (binding or {}).items()}
+    words = None if vocabulary is None else Path(vocabulary)
+    return locate_roles(book, recalc, recalc.graph, given, words)
 
 
 def one_workbook(path: FilePath) -> Path:
