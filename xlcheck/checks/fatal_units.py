@@ -12,6 +12,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.bridge_shares import count_power, in_units, with_label_unit, with_source_unit
+from xlcheck.checks.minor_units import lacks_hundred
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.graph import Graph
@@ -52,24 +53,31 @@ def unit_mix(
     yield from _market_value(shares, current_price, market_cap, recalc)
     if equity_value is None or shares is None or value_per_share is None:
         return
-    beside = list(_beside_the_price(value_per_share, current_price, equity_value, shares, revenue, recalc))
-    if beside:
-        yield from beside
+    pence = lacks_hundred(value_per_share, current_price, equity_value, shares, recalc)
+    off = _off_its_units(value_per_share, equity_value, shares, recalc, graph) or pence
+    if off is not None:
+        yield off
         return
+    yield from _beside_the_price(value_per_share, current_price, equity_value, shares, revenue, recalc)
+
+
+def _off_its_units(
+    value_per_share: Located, equity_value: Located, shares: Located, recalc: Recalc, graph: Graph
+) -> Finding | None:
+    """Find a value per share with another power of ten than the declared units of equity and shares call for."""
     counted = with_label_unit(shares, recalc, graph)
     if in_units(counted):
         equity_value = with_source_unit(equity_value, recalc, graph)
     value, equity, count = value_per_share.value, equity_value.value, shares.value
     if not value or not equity or not count or equity_value.factor == 1 or value * count / equity <= 0:
-        return
+        return None
     power = math.log10(value * count / equity)
-    if abs(power - round(power)) > 1e-6:
-        return
     found, wanted = round(power), count_power(equity_value, counted)
-    if wanted is not None and found != wanted and abs(found - wanted) >= 3:
-        message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
-        expected = equity / count * 10.0**wanted
-        yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+    if abs(power - found) > 1e-6 or wanted is None or abs(found - wanted) < 3:
+        return None
+    message = f"{value_per_share.cell} is off by 10^{abs(found - wanted)}: equity and shares stand in other units"
+    expected = equity / count * 10.0**wanted
+    return Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
 
 
 def _beside_the_price(
