@@ -53,8 +53,8 @@ def unit_mix(
     yield from _market_value(shares, current_price, market_cap, recalc)
     if equity_value is None or shares is None or value_per_share is None:
         return
-    pence = lacks_hundred(value_per_share, current_price, equity_value, shares, recalc)
-    off = _off_its_units(value_per_share, equity_value, shares, recalc, graph) or pence
+    off = _off_its_units(value_per_share, equity_value, shares, recalc, graph)
+    off = off or lacks_hundred(value_per_share, current_price, equity_value, shares, recalc)
     if off is not None:
         yield off
         return
@@ -108,8 +108,7 @@ def _beside_the_price(
         where = value if round(shown) == power else shares
         message = f"{value.cell} is {apart:.3g} of the price {price.cell}: {where.cell} is off by 10^{abs(power)}"
         right = value.value / 10.0**power if where is value else shares.value * 10.0**power
-        found = where.value
-        yield Finding(message=message, cell=where.cell, found=found, expected=right, unit="per share")
+        yield Finding(message=message, cell=where.cell, found=where.value, expected=right, unit="per share")
 
 
 def _market_value(
