@@ -48,7 +48,9 @@ def wacc_up_value_down(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph
         return
     held = live.values_of(recalc, flows.cells)
     base, before = recalc.number(source), recalc.number(output)
-    moved = live.run(recalc, {**held, source: base * 1.01}, [output])[output] if base is not None else None
+    rates = {source: base, **_later_phase(roles, recalc, graph)}
+    raised = {cell: value * 1.01 for cell, value in rates.items() if value is not None}
+    moved = live.run(recalc, {**held, **raised}, [output])[output] if base is not None else None
     if moved is None or before is None:
         yield Unverifiable(reason=f"{output} could not be recomputed with another rate")
         return
@@ -62,6 +64,15 @@ def wacc_up_value_down(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph
         yield Finding(message=message, cell=source, found=change, expected=predicted, unit="money")
     else:
         yield Fits(convention=f"change of {change:.4g}, predicted {predicted:.4g}")
+
+
+def _later_phase(roles: Roles, recalc: Recalc, graph: Graph) -> dict[CellRef, float | None]:
+    """Return the rate of the terminal value where it has one of its own: the years between drift towards it."""
+    terminal = roles.get("terminal_wacc")
+    if terminal is None or terminal.cell is None:
+        return {}
+    cell = graph.pure_link(terminal.cell)
+    return {cell: recalc.number(cell)}
 
 
 def _copied(source: CellRef, value: float, output: CellRef, recalc: Recalc, graph: Graph) -> bool:

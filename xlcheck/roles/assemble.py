@@ -62,6 +62,10 @@ class Assembly:
         def named(cell: CellRef, role: str) -> float:
             return max(naming.score(cell, role), naming.score(root(cell), role))
 
+        if discount and terminal and self._phases(discount[0], terminal[0]):
+            self._add("wacc", discount[0], named(discount[0], "wacc"))
+            self._add("terminal_wacc", terminal[0], named(terminal[0], "terminal_wacc"))
+            return
         labelled = [one for one in self.candidates.get("wacc", ()) if one.score >= 0.85 and not one.series]
         if pool:
             best = max(pool, key=lambda cell: named(cell, "wacc"))
@@ -76,6 +80,21 @@ class Assembly:
             return
         scope = self.graph.ancestors([self.chain.top])
         self._choose("wacc", self._near(scope))
+
+    def _phases(self, first: CellRef, last: CellRef) -> bool:
+        """Say whether the first year and the terminal value have rates of their own, both a cost of capital by label.
+
+        Two that are equal are one; a cost of equity in the place of one of them is a slip, no second phase.
+        """
+        naming, root = self.shapes.naming, self.shapes.root
+        values = naming.layout.value(root(first)), naming.layout.value(root(last))
+        capital, equity = (
+            [max(naming.score(cell, *roles) for cell in (one, root(one))) for one in (first, last)]
+            for roles in (("wacc", "terminal_wacc"), ("cost_of_equity",))
+        )
+        return not _same(*values) and all(
+            one >= 0.5 and one > other for one, other in zip(capital, equity, strict=True)
+        )
 
     def _add(self, role: str, cell: CellRef, label: float) -> None:
         if self.shapes.naming.layout.num(cell) is None:
