@@ -192,3 +192,36 @@ def test_a_wrong_sign_is_named_at_the_line_where_the_flow_only_adds(tmp_path):
     }
     cells["M!A9"] = ["Free cash flow", None, *row("=SUM(C3:C6,C8)")]
     assert accused(one(tmp_path, "flow.fcff-identity", cells)) == {"M!C6", "M!D6", "M!E6", "M!C9"}
+
+
+@pytest.mark.parametrize(
+    ("more", "cells"),
+    [
+        ({"A!A10": ["Capital expenditure (% of sales)", 0.06]}, {"M!C6"}),
+        ({"M!A10": ["Capital expenditure (plan)", 6, 7, 7, 8]}, {"M!C6"}),
+        ({}, set()),
+    ],
+)
+def test_investment_set_equal_to_depreciation_is_wrong_beside_an_idle_assumption(tmp_path, more, cells):
+    changes = {"M!A6": ["Less: capital expenditure", None, *row("=-C5")]}
+    changes["M!A9"] = ["Free cash flow", None, *row("=C3-C4+C5+C6-C8")]
+    assert accused(one(tmp_path, "flow.row-is-what-it-says", {**FLOW, **changes, **more})) == cells
+
+
+@pytest.mark.parametrize(("source", "cells"), [("C2", set()), ("C4", {"M!C3"})])
+def test_operating_profit_linked_to_the_profit_after_interest_is_found(tmp_path, source, cells):
+    changes = {
+        "P!A1": FLOW["M!A1"],
+        "P!A2": ["EBIT", 10, 12, 13, 15],
+        "P!A3": ["Interest", -1, -1, -1, -1],
+        "P!A4": ["Profit before tax", *(f"={column}2+{column}3" for column in "BCDE")],
+        "M!A3": ["EBIT", None, *row(f"=P!{source}")],
+    }
+    assert accused(one(tmp_path, "flow.row-is-what-it-says", {**FLOW, **changes})) == cells
+
+
+@pytest.mark.parametrize(("source", "cells"), [("C3", set()), ("C2", {"M!C6"})])
+def test_a_line_that_reads_another_line_than_its_idle_namesake_is_found_in_any_language(tmp_path, source, cells):
+    changes = {"P!A1": FLOW["M!A1"], "P!A2": ["Kulut", 4, 5, 5, 5], "P!A3": ["Hankinnat", 6, 7, 7, 8]}
+    changes["M!A6"] = ["Hankinnat", None, *row(f"=P!{source}")]
+    assert accused(one(tmp_path, "flow.row-is-what-it-says", {**FLOW, **changes})) == cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,11 +15,14 @@ from xlcheck.checks.flow_terms import (
     kind_of_label,
     line_label,
     linked,
+    traced,
 )
 from xlcheck.checks.flow_working_capital import added_increase
+from xlcheck.checks.namesakes import idle_anywhere, idle_namesake, namesakes, unlike
 from xlcheck.checks.sheet import timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Range, Ref, terms
+from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import LocatedSeries, Roles
 from xlcheck.workbook import Book, Sheet
@@ -182,16 +186,17 @@ def _loss(recalc: Recalc, roles: Roles, fcff: LocatedSeries, index: int) -> bool
 
 
 @check("flow.row-is-what-it-says")
-def row_is_what_it_says(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcomes:
+def row_is_what_it_says(recalc: Recalc, graph: Graph, roles: Roles, fcff: LocatedSeries) -> Outcomes:
     """The lines of the flow link to what their labels name.
 
     What it holds:
         A capital expenditure, depreciation, tax or working capital line that links to another sheet or block arrives at
-        a line of the same kind, not at a balance, a total or another flow.
+        a line of the same kind, not at a balance, a total or another flow, and not beside a line of its own name.
     Why it matters:
         The sum still adds up: only the source shows that capex is the stock of fixed assets.
     Accepted conventions:
-        Shorter, longer or translated labels; a source whose label names nothing; net and gross variants.
+        Shorter, longer or translated labels; a source whose label names nothing; net and gross variants; investment
+        set equal to depreciation.
     Example:
         "Capex" ``=BalanceSheet!F20``, labelled "Total fixed assets".
     How to fix:
@@ -202,23 +207,48 @@ def row_is_what_it_says(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Ou
         FAST Standard (labels); Panko, spreadsheet error taxonomy (wrong references).
     """
     known = False
-    for item in items_of(recalc, roles, fcff.cells[0]):
-        if item.cell is None or item.kind not in ("capex", "depreciation", "taxes", "change_in_nwc", "ebit", "ebitda"):
+    items = items_of(recalc, roles, fcff.cells[0])
+    inner = [one for item in items if item.kind == "nopat" and item.cell for one in items_of(recalc, roles, item.cell)]
+    for item in (*items, *inner):
+        if item.cell is None:
             continue
-        known = True
-        target = linked(recalc, item.cell)
-        own = kind_of_label(line_label(recalc, item.cell))
-        named = kind_of_label(line_label(recalc, target)) if target != item.cell else own
-        if own is not None and named is not None and _conflict(own, named):
+        known = known or item.kind in ("capex", "depreciation", "taxes", "change_in_nwc", "ebit", "ebitda")
+        label, target = line_label(recalc, item.cell), traced(recalc, item.cell)[1]
+        source = line_label(recalc, target)
+        expected = _meant(recalc, graph, item.cell, target, label, source) if target != item.cell else None
+        if expected is not None:
             yield Finding(
-                message=f"{item.cell} says {_first(line_label(recalc, item.cell))!r} and links to {target}, "
-                f"{_first(line_label(recalc, target))!r}",
+                message=f"{item.cell} says {_first(label)!r} and links to {target}, {_first(source)!r}",
                 cell=item.cell,
                 found=str(target),
-                expected=f"a line of {own.replace('_', ' ')}",
+                expected=expected,
             )
     if not known:
         yield NotApplicable(reason="the flow has no line whose source could be traced")
+
+
+def _meant(recalc: Recalc, graph: Graph, cell: CellRef, target: CellRef, label: str, source: str) -> str | None:
+    """Return what a line should link to, where its source is surely another line; None where it may be right."""
+    own, named = kind_of_label(label), kind_of_label(source)
+    if own is not None and named is not None and _conflict(own, named):
+        if linked(recalc, cell) == target or own != "capex" or named != "depreciation":
+            return f"a line of {own.replace('_', ' ')}"
+        # investment set equal to depreciation is a convention, unless an assumption of it stands there unused
+        meant = next(namesakes(recalc, cell, label, target), None) or idle_anywhere(recalc, graph, cell)
+        return str(meant) if meant is not None else None
+    if own in ("ebit", "ebitda", "nopat") and _AFTER_INTEREST.search(_first(source)):
+        meant = next(namesakes(recalc, cell, label, target), None)
+        return str(meant) if meant is not None else None
+    idle = idle_namesake(recalc, graph, cell, label, target) if unlike(label, source) else None
+    return str(idle) if idle is not None else None
+
+
+_AFTER_INTEREST = re.compile(
+    r"\b(?:profit|income|earnings|result|loss)\W+(?:\w+\W+)?before\W+(?:income\W+)?tax"
+    r"|\bpre-?\s?tax (?:profit|income|earnings)"
+    r"|\bPBT\b|\bEBT\b|税前利润|利润总额|経常利益|税引前|avant impôt|antes de impuestos|vor steuern|before taxation",
+    re.IGNORECASE,
+)
 
 
 def _first(label: str) -> str:
