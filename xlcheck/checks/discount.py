@@ -220,7 +220,8 @@ def pv_sum(
         yield Unverifiable(reason="no output of the live model reads the cash flows")
         return
     where = sum_pv_fcff.cell if sum_pv_fcff is not None and sum_pv_fcff.cell is not None else weighed.output
-    findings = list(_left_out(flows, weighed, where, valuation.factors_of(roles, recalc, graph)))
+    entry = valuation.entry_years(roles, recalc, graph)
+    findings = list(_left_out(flows, weighed, where, valuation.factors_of(roles, recalc, graph), entry))
     for cell in valuation.left_behind(roles, [one for one, _ in weighed.terminals], recalc, graph):
         message = f"the flow {cell} of the last year is in no sum of present values"
         findings.append(Finding(message=message, cell=where, found=0.0, expected=None, unit="weight of the flow"))
@@ -236,11 +237,12 @@ def _left_out(
     weighed: valuation.Weights,
     where: CellRef,
     factors: tuple[tuple[float | None, ...], tuple[CellRef, ...], str] | None,
+    entry: int,
 ) -> Outcomes:
     last = len(flows.cells) - 1
     known = factors[0] if factors is not None and factors[2] != "the live model" else None
     for index, weight in enumerate(weighed.flows):
-        if weight is None or (index == last and not weighed.last_is_clean):
+        if weight is None or index < entry or (index == last and not weighed.last_is_clean):
             continue
         flow, factor = flows.values[index], known[index] if known else None
         if abs(weight) < 1e-9:
@@ -334,8 +336,9 @@ def timing(
     read = [None if weight is None else dcf.exponent_of(weight, wacc.amount) for weight in weighed.flows]
     usable = read if weighed.last_is_clean else read[:-1]
     missing = next((index for index, value in enumerate(usable) if value is not None), 0)  # pv-sum names these
+    missing -= valuation.entry_years(roles, recalc, graph)
     known = [value for value in usable if value is not None]
-    known = known if known and known[0] < missing else [value - missing for value in known]
+    known = [value - missing for value in known] if known and known[0] > missing else known
     if len(known) < 2:
         yield Unverifiable(reason="fewer than two discount exponents could be read from the live model")
         return

@@ -98,7 +98,7 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
     return Parts(
         rate=rate.amount,
         flows=values,
-        fractions=_fractions(weighed, years[1], rate.amount),
+        fractions=_fractions(weighed, years[1], rate.amount, valuation.entry_years(roles, recalc, graph)),
         years=years[1],
         terminals=tuple(terminals),
         items=items,
@@ -120,8 +120,10 @@ def named_exponents(known: tuple[float, ...]) -> tuple[str, tuple[float, ...]] |
     return None
 
 
-def _fractions(weighed: valuation.Weights, years: tuple[float, ...], rate: float) -> tuple[float, ...]:
-    """Return the part of the first flow that is counted; later flows count whole."""
+def _fractions(weighed: valuation.Weights, years: tuple[float, ...], rate: float, entry: int) -> tuple[float, ...]:
+    """Return the part of the first flow that is counted, none of an entry year's; later flows count whole."""
+    if entry:
+        return (0.0, *(1.0 for _ in years[1:]))
     weight = weighed.flows[0]
     part = weight / dcf.discount_factor(rate, years[0]) if weight is not None and weight > 0 else 1.0
     first = part if 0.02 < part < 0.999 else 1.0

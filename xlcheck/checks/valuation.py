@@ -253,6 +253,15 @@ def factors_of(
     return read if weighed.last_is_clean else (*read[:-1], None), flows.cells, "the live model"
 
 
+def entry_years(roles: Roles, recalc: Recalc, graph: Graph) -> int:
+    """Return how many flows stand ahead of the forecast: at the valuation date by their own factor, and in no sum."""
+    weighed, factors = weights(roles, recalc, graph), factors_of(roles, recalc, graph)
+    if weighed is None or factors is None or len(weighed.flows) != len(factors[0]) or factors[2] == "the live model":
+        return 0
+    weight, factor = weighed.flows[0], factors[0][0]
+    return 1 if weight is not None and abs(weight) < 1e-9 and factor is not None and factor > 0.995 else 0
+
+
 def _as_factor(value: float | None) -> float | None:
     """Return a factor; a row may hold the divisor (1 + r)^t instead."""
     if value is None or value <= 0:
