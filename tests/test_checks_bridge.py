@@ -264,3 +264,25 @@ def test_net_debt_of_debt_less_cash_and_net_cash_pass(tmp_path):
         cells = {"N!A1": "Cash", "N!B1": 120.0, "N!A2": "Debt", "N!B2": 300.0, "N!A3": "Net debt", "N!B3": formula}
         roles = {"cash": "N!B1", "debt": "N!B2", "net_debt": "N!B3"}
         assert audit(write(tmp_path, cells), roles, ["bridge.net-debt"])["bridge.net-debt"].status == "pass"
+
+
+@pytest.mark.parametrize(("column", "cells"), [("C", set()), ("B", {"B!B4"})])
+def test_a_balance_of_another_month_end_is_found_beside_a_net_debt_of_several_balances(column, cells, tmp_path):
+    changes = {"Data!B2": "Mar-25", "Data!C2": "Mar-26", "B!A2": "Net debt", "B!B2": "=Data!C4-Data!C3"}
+    changes |= {"B!A3": "Associates", "B!B3": "=Data!C6", "B!B4": f"=Data!{column}5", "B!B5": "=B1-B2+B3-B4"}
+    roles = {key: value for key, value in ROLES.items() if key not in ("cash", "debt")}
+    path = write(tmp_path, BRIDGE | changes)
+    found = audit(path, roles | {"net_debt": "B!B2", "investments": "B!B3"}, ["bridge.balance-date"])
+    result = found["bridge.balance-date"]
+    assert result.status == ("fail" if cells else "pass")
+    assert accused(result) == cells
+
+
+@pytest.mark.parametrize(("row", "cells"), [(9, set()), (8, {"B!B4"})])
+def test_a_line_that_reads_another_balance_than_its_idle_namesake_is_found_in_any_language(row, cells, tmp_path):
+    changes = {"B!A4": "Vähemmistöosuus", "B!B4": f"=Data!C{row}", "Data!A8": "Osakkuusyhtiöt", "Data!C8": 14.0}
+    changes |= {"Data!A9": "Vähemmistöosuus", "Data!C9": 17.0}
+    result = run(tmp_path, "bridge.source-matches-label", changes, {"minority_interest": "B!B4"})
+    assert accused(result) == cells
+    if cells:
+        assert result.findings[0].expected == 17.0

@@ -11,6 +11,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory, valuation
 from xlcheck.checks.bridge import money
+from xlcheck.checks.namesakes import idle_namesake, unlike
 from xlcheck.checks.sheet import row_label, year_of
 from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
@@ -79,7 +80,7 @@ def source_matches_label(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes
     Source:
         Koller et al., Valuation, ch. 16.
     """
-    seen = False
+    seen: set[CellRef] = set()
     for role in BRIDGE:
         located = roles.get(role)
         if located is None or located.cell is None or not located.value:
@@ -87,12 +88,43 @@ def source_matches_label(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes
         for source in sources(located.cell, recalc, graph):
             if source.cell == located.cell:
                 continue
-            seen = True
             label = row_label(recalc, source.cell)
             if _other_line(role, label):
                 yield _mislinked(role, located, source, label, recalc, graph)
-    if not seen:
+                seen.add(located.cell)
+    yield from _beside_a_namesake(seen, roles, recalc, graph)
+    if not any(
+        source.cell != cell for cell in _bridge_cells(roles, recalc, graph) for source in sources(cell, recalc, graph)
+    ):
         yield NotApplicable(reason="no bridge item links to another cell")
+
+
+def _bridge_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
+    """Return the bound bridge items and the cells that the equity formula reads, whatever they are called."""
+    bound = [located.cell for role in BRIDGE if (located := roles.get(role)) is not None and located.cell]
+    equity = claims.equity_cell(roles, recalc, graph)
+    read = graph.precedents(equity) if equity is not None else ()
+    held = claims.held_operations(roles, recalc)
+    return list(dict.fromkeys([*bound, *(cell for cell in read if cell not in held)]))[:60]
+
+
+def _beside_a_namesake(seen: set[CellRef], roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Find lines that link to a balance of another name, while the balance of their own name is read by nothing."""
+    for cell in _bridge_cells(roles, recalc, graph):
+        found = sources(cell, recalc, graph)
+        if cell in seen or len(found) != 1 or found[0].cell == cell:
+            continue
+        source, label = found[0], row_label(recalc, cell)
+        named = row_label(recalc, source.cell)
+        idle = idle_namesake(recalc, graph, cell, label, source.cell) if unlike(label, named) else None
+        if idle is not None:
+            want = recalc.number(idle)
+            message = f"{_first(label)!r} {cell} takes {source.cell}, which is labelled {_first(named)!r}, not {idle}"
+            yield money(message, cell, recalc.number(cell), None if want is None else source.sign * want)
+
+
+def _first(label: str) -> str:
+    return label.split(" | ", maxsplit=1)[0][:50]
 
 
 def _other_line(role: str, label: str) -> bool:
@@ -163,15 +195,16 @@ def balance_date(
         Koller et al., Valuation, ch. 16.
     """
     dated: dict[str, tuple[Located, Source, int]] = {}
-    for role in BRIDGE:
+    for role in (*BRIDGE, "net_debt"):
         located = roles.get(role)
         if located is None or located.cell is None or not located.value:
             continue
         yield from _discounted(role, located, pv_fcff, recalc, graph)
-        for source in sources(located.cell, recalc, graph)[:1]:
+        for place, source in enumerate(sources(located.cell, recalc, graph)[: 1 if role != "net_debt" else None]):
             year = heading_year(source.cell, recalc)
-            if year is not None and source.cell != located.cell:
-                dated[role] = (located, source, year)
+            known = {other.cell for _, other, _ in dated.values()}
+            if year is not None and source.cell != located.cell and source.cell not in known:
+                dated[f"{role} {place}"] = (located, source, year)
     if not dated:
         yield NotApplicable(reason="no bridge item links to a dated balance")
         return
@@ -183,6 +216,11 @@ def balance_date(
                 yield _misdated(role, located, source, year, usual, recalc)
         return
     yield from _forecast_balance(dated, fcff, roles, recalc, graph)
+
+
+def _name(role: str) -> str:
+    """Return the role of ``net_debt 2`` in words."""
+    return role.rpartition(" ")[0].replace("_", " ")
 
 
 def heading_year(cell: CellRef, recalc: Recalc) -> int | None:
@@ -214,9 +252,7 @@ def _misdated(role: str, located: Located, source: Source, year: int, usual: int
             have, want = recalc.number(source.cell), recalc.number(other)
             if have is not None and want is not None and located.value is not None:
                 expected = located.value + source.sign * (want - have)
-    message = (
-        f"{role.replace('_', ' ')} {located.cell} is the balance of {year} ({source.cell}), the others are of {usual}"
-    )
+    message = f"{_name(role)} {located.cell} is the balance of {year} ({source.cell}), the others are of {usual}"
     return money(message, located.cell, located.value, expected)
 
 
@@ -241,7 +277,7 @@ def _forecast_balance(
     for role, (located, source, year) in dated.items():
         if year >= first:
             message = (
-                f"{role.replace('_', ' ')} {located.cell} is the balance of {year} ({source.cell}); "
+                f"{_name(role)} {located.cell} is the balance of {year} ({source.cell}); "
                 f"the flow of {first} is counted as well"
             )
             before = source.cell.offset(0, first - 1 - year)

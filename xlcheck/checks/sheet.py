@@ -13,6 +13,10 @@ from xlcheck.workbook import Sheet
 
 _YEAR = re.compile(r"(?<!\d)(?:FY\s*'?|CY\s*)?((?:19|20)\d\d)(?!\d)", re.IGNORECASE)
 _SHORT_YEAR = re.compile(r"^\s*(?:FY|CY)\s*'?(\d\d)\s*[AEFP]?\s*$", re.IGNORECASE)
+_MONTH_YEAR = re.compile(
+    r"^\s*(?:\d{1,2}\W)?(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\W{1,2}(\d\d)\s*[AEFP]?\s*$",
+    re.IGNORECASE,
+)
 _PART_YEAR = re.compile(r"Q[1-4]|[1-4]Q|H[12]\b|[12]H|LTM|TTM|YTD|季|月|半年", re.IGNORECASE)
 _DATE_FORMAT = re.compile(r"[dy]", re.IGNORECASE)
 FIRST_YEAR, LAST_YEAR = 1950, 2150
@@ -63,7 +67,7 @@ def year_of(value: object, number_format: str, *, date1904: bool = False) -> int
         years = _YEAR.findall(value)
         if len(years) == 1:
             return int(years[0])
-        short = _SHORT_YEAR.match(value)
+        short = _SHORT_YEAR.match(value) or _MONTH_YEAR.match(value)
         return 2000 + int(short[1]) if short else None
     if not is_number(value):
         return None
