@@ -103,12 +103,30 @@ def _predicted(
         years = dcf.exponent_of(weight * len(weighed.terminals), rate) if weight is not None else None
         if value is None or weight is None or years is None:
             return None
+        if _otherwise_on_the_rate(cell, roles, graph):
+            return None
         grown = growth.amount if growth is not None else None
         method = valuation.method_of(cell, roles, graph)
         gordon = method == "gordon" and grown is not None and rate > grown
         moved = value * (rate - grown) / (raised - grown) if gordon and grown is not None else value
         change += weight * (moved * ((1 + raised) / (1 + rate)) ** -years - value)
     return change / (valuation.money_per_output(roles, weighed.output) or 1.0)
+
+
+def _otherwise_on_the_rate(terminal: CellRef, roles: Roles, graph: Graph) -> bool:
+    """Say whether the terminal value moves with the rate through more than its denominator: RONIC set to the WACC."""
+    wacc = roles.get("wacc")
+    source = graph.pure_link(wacc.cell) if wacc is not None and wacc.cell is not None else None
+    rates = {held.cell for role in ("wacc", "terminal_wacc", "cost_of_equity") if (held := roles.get(role)) is not None}
+    rates |= {graph.pure_link(cell) for cell in rates if cell is not None}
+    lines = {cell for line in roles.series.values() for cell in line.cells}
+    ronic = roles.get("ronic")
+    for cell in graph.precedents(terminal):
+        linked = cell in rates or graph.pure_link(cell) in rates
+        return_on_capital = ronic is not None and ronic.cell == cell
+        if (return_on_capital or not (linked or cell in lines)) and source in memory.above(graph, [cell]):
+            return True
+    return False
 
 
 @check("response.growth-up-value-up", consequence_of=("terminal.gordon-identity", "fatal.growth-not-below-wacc"))

@@ -11,6 +11,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unv
 from xlcheck.checks import claims, live, memory, rates_read, valuation
 from xlcheck.checks.discount import as_range
 from xlcheck.checks.sheet import row_label
+from xlcheck.checks.wacc_parts import unshielded_debt
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -89,6 +90,11 @@ def identity(
     share_e = 1 - share_d if share_e is None and share_d is not None else share_e
     share_d = 1 - share_e if share_d is None and share_e is not None else share_d
     if wacc.amount is None or equity is None or debt is None or share_e is None or share_d is None:
+        bare = unshielded_debt(roles, recalc, graph)
+        if bare is not None:
+            message = f"the WACC {bare[0]} weighs the debt at its pre-tax cost: the tax shield is missing"
+            yield rate_finding(message, wacc.model_copy(update={"cell": bare[0]}), bare[1])
+            return
         yield NotApplicable(reason="the rate is typed, looked up, or its parts are not all bound")
         return
     expected = share_e * equity + share_d * debt

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory
+from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc import NEAR, rate_finding, typed_digits
 from xlcheck.formula import Ref, factors, terms, walk
 from xlcheck.graph import Graph
@@ -157,7 +159,7 @@ def _stem_beta(
 @check("wacc.relevered-beta")
 def relevered_beta(
     beta: Located,
-    unlevered_beta: Located,
+    unlevered_beta: Located | None,
     tax_rate: Located | None,
     debt_to_equity: Located | None,
     weight_debt: Located | None,
@@ -182,6 +184,10 @@ def relevered_beta(
     Source:
         Hamada 1972; Harris and Pringle 1985; Koller et al., Valuation, ch. 15.
     """
+    unlevered_beta = unlevered_beta or _unlabelled_stem(beta, recalc, graph)
+    if unlevered_beta is None:
+        yield NotApplicable(reason="no beta is built from an unlevered one")
+        return
     levered, unlevered = beta.value, unlevered_beta.value
     source = graph.pure_link(beta.cell) if beta.cell is not None else None
     if levered is None or not unlevered or source is None:
@@ -201,6 +207,20 @@ def relevered_beta(
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     ratios = list(_ratios(debt_to_equity, weight_debt, beta, recalc, graph))
     yield from _judge_relevering(beta, unlevered, tax, ratios, near, recalc, graph)
+
+
+def _unlabelled_stem(beta: Located, recalc: Recalc, graph: Graph) -> Located | None:
+    """Return the beta that the formula of the bound one multiplies, by the word beta in its label."""
+    node = claims.formula_node(graph.pure_link(beta.cell), recalc) if beta.cell is not None else None
+    parts = [part for part, power in (factors(node) if node is not None else ()) if power == 1]
+    stems = [part.cell for part in parts if isinstance(part, Ref) and _BETA.search(row_label(recalc, part.cell))]
+    value = recalc.number(stems[0]) if len(stems) == 1 and len(parts) > 1 else None
+    if value is None or not 0.05 < value < 5:
+        return None
+    return Located(role="unlevered_beta", cell=stems[0], value=value, unit="number", confidence=0.9, how="graph")
+
+
+_BETA = re.compile(r"β|\bbeta|bêta|贝塔|貝塔|ベータ", re.I)
 
 
 def _judge_relevering(
