@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.roles.layout import REACH, Layout, Num, SheetLayout, is_unit
 from xlcheck.roles.lexicon import Lexicon
+from xlcheck.roles.text import fold
 from xlcheck.roles.vocabulary import SCALAR_ROLES
 
 BELOW = 0.1
 SERIES = 0.3
 """What a value at the head of a row of periods loses as a scalar."""
 LEFT = 0.25
+_BLEND = re.compile(r"\bblend|\bcombined\b|^(?:weighted )?average$|综合|加权平均|^平均|加重平均|混合")
+"""Headings of a column that blends the methods of the columns beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,9 @@ def _values(sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon) -> Ite
     right = list(_right(sheet, row, column, lexicon))
     if right:
         series = len(right) >= 3
+        blended = next((one for one in right[:6] if len(right) > 1 and _blends(sheet, one)), None)
+        if blended is not None:
+            yield blended, 0.0, False
         yield right[0], SERIES if series else 0.02 * (len(right) - 1), series
         for other in right[1:2] if len(right) == 2 else ():
             yield other, 0.06, False
@@ -62,6 +69,12 @@ def _values(sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon) -> Ite
     left = sheet.numbers.get((row, column - 1))
     if left is not None and not any(True for _ in sheet.left_texts(row, column - 1)):
         yield left, LEFT, False
+
+
+def _blends(sheet: SheetLayout, num: Num) -> bool:
+    """Say whether a formula stands in the column that blends the columns of several methods."""
+    above = sheet.text_above(num.ref.row, num.ref.column) if num.formula else None
+    return above is not None and len(above[1]) <= 24 and _BLEND.search(fold(above[1])) is not None
 
 
 def _right(sheet: SheetLayout, row: int, column: int, lexicon: Lexicon) -> Iterator[Num]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, terms, walk
+from xlcheck.roles.blends import merge, mixed
 from xlcheck.roles.candidates import Candidate
 from xlcheck.roles.claims import CLAIMS, cells_of, claim_role
 from xlcheck.roles.expressions import added
@@ -224,6 +225,10 @@ class Walk:
         if isinstance(tree, Call) and tree.function in ("AVERAGE", "CHOOSE", "IF", "MEDIAN", "SWITCH", "INDEX"):
             self._options(tree)
             return
+        options = mixed(terms(tree), self.shapes.naming.layout) if shape.blended else []
+        if options:
+            self._blend([*options])
+            return
         mains: list[Node] = []
         for _, part in terms(tree):
             inside: list[Node] = [Ref(one) for one in self.shapes.cells([part])]
@@ -254,19 +259,8 @@ class Walk:
             branch = Walk(self.shapes, Chain(self.chain.top))
             branch._enterprise(option)
             branches.append(branch.chain)
-        for branch_chain in branches:
-            self.chain.rates += branch_chain.rates
-            self.chain.methods |= branch_chain.methods
-            for role, pick in branch_chain.picks.items():
-                cells = {other.picks[role].cell for other in branches if role in other.picks}
-                if role == "enterprise_value":
-                    continue
-                if len(cells) == 1:
-                    self.chain.put(pick)
-                else:
-                    self.chain.rivals.setdefault(role, []).append(pick)
-            self.chain.sums = self.chain.sums or branch_chain.sums
-            self.chain.sums_home = self.chain.sums_home or branch_chain.sums_home
+        picks = [one.picks["sum_pv_fcff"].cell for one in branches if "sum_pv_fcff" in one.picks]
+        merge(self.chain, branches, {cell: shape.flows for cell in picks if cell and (shape := self.shapes.at(cell))})
 
     def _parts_of_enterprise(self, mains: list[Node], home: CellRef | None) -> None:
         pvs: list[Node] = []

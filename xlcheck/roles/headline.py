@@ -171,7 +171,7 @@ def _standing(
     if (not built and label < 0.7) or (live and shape is None and label < 0.9):
         return None
     chain = Walk(shapes, Chain(top)).from_top(role)
-    whole = sum(1 for one in _MAIN_ROLES if one in chain.picks)
+    whole = sum(1 for one in _MAIN_ROLES if one in chain.picks or one in chain.rivals)
     operating = _discounts(chain)
     score = label + (2.0 if built else 0.0) + 0.4 * whole + (1.0 if operating else 0.0)
     score += {"value_per_share": 1.5, "equity_value": 0.6, "enterprise_value": 0.0}[role]

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, parse, terms, walk
+from xlcheck.roles.blends import mean_of, mixed
 from xlcheck.roles.labelled import named_shape
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.shape import TYPED, Kind, Shape, combined, linked, power_of, rate_of, unwrapped
@@ -354,7 +355,10 @@ class Shapes:
 
     def _sum(self, parts: Iterable[tuple[int, Node]]) -> Shape | None:
         kinds: list[tuple[Shape, Node]] = []
-        other = 0
+        other, parts = 0, list(parts)
+        blend = mean_of([self.at(one.cell) for one in mixed(parts, self.naming.layout)])
+        if blend is not None:
+            return blend
         for _, part in parts:
             options: list[Node] = [Ref(cell) for cell in self.cells([part])]
             if not options and not isinstance(part, Range | Union):
