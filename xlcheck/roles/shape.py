@@ -70,7 +70,7 @@ def combined(kinds: list[tuple[Shape, Node]], other: int) -> Shape | None:
         shape = next(shape for shape, _ in kinds if shape.kind in ("ev", "equity"))
         if len(whole) > 1:
             return replace(shape, blended=True)
-        legs = all(name in ("ev", "sum_pv", "pv_tv", "pv") for name in names)
+        legs = all(name in ("ev", "sum_pv", "pv_tv") for name in names)
         if legs and not other and len(kinds) > 1:
             return replace(shape, kind="ev")  # operations and a further leg, such as the tax shield of an APV
         return replace(shape, kind="equity" if other or len(kinds) > 1 else shape.kind)
