@@ -286,3 +286,16 @@ def test_a_line_that_reads_another_balance_than_its_idle_namesake_is_found_in_an
     assert accused(result) == cells
     if cells:
         assert result.findings[0].expected == 17.0
+
+
+@pytest.mark.parametrize(
+    ("label", "strike", "cells"),
+    [("Shares in issue", 8.0, {"B!B6"}), ("Shares in issue", 25.0, set()), ("Diluted shares", 8.0, set())],
+)
+def test_options_in_the_money_that_nothing_reads_are_missing_from_a_basic_count(label, strike, cells, tmp_path):
+    changes = {"B!A8": "Price", "B!B8": 20.0, "B!B6": "=In!B1", "In!A1": label, "In!B1": 50.0}
+    changes |= {"In!A2": "Options outstanding", "In!B2": 5.0, "In!A3": "Average strike price", "In!B3": strike}
+    result = run(tmp_path, "bridge.diluted-shares", changes, {"current_price": "B!B8"})
+    assert accused(result) == cells
+    if cells:
+        assert result.findings[0].expected == pytest.approx(50 + 5 * (1 - 8 / 20))

@@ -225,3 +225,20 @@ def test_a_line_that_reads_another_line_than_its_idle_namesake_is_found_in_any_l
     changes = {"P!A1": FLOW["M!A1"], "P!A2": ["Kulut", 4, 5, 5, 5], "P!A3": ["Hankinnat", 6, 7, 7, 8]}
     changes["M!A6"] = ["Hankinnat", None, *row(f"=P!{source}")]
     assert accused(one(tmp_path, "flow.row-is-what-it-says", {**FLOW, **changes})) == cells
+
+
+@pytest.mark.parametrize(
+    ("formula", "status"), [("=C3*$B$12", "fail"), ("=C3*$B$12/100", "pass"), ("=C3*$B$12%", "pass")]
+)
+def test_a_tax_rate_in_points_is_scaled_where_it_taxes_an_amount(tmp_path, formula, status):
+    cells = {**FLOW, "M!A3": ["EBIT", 900, 950, 980, 990], "M!A4": ["Taxes on EBIT", None, *row(formula)]}
+    cells |= {"M!A12": ["Tax rate (%)", 25], "M!A13": ["Cost of debt after tax", "=4*(1-B12/100)"]}
+    result = one(tmp_path, "basis.percent-scale", cells, ROLES | {"tax_rate": "M!B12"})
+    assert result.status == status
+    assert accused(result) == ({"M!C4"} if status == "fail" else set())
+
+
+def test_a_tax_rate_in_points_scaled_by_the_reader_of_the_product_is_right(tmp_path):
+    cells = {**FLOW, "M!A3": ["EBIT", 900, 950, 980, 990], "M!A4": ["Taxes, times 100", None, *row("=C3*$B$12")]}
+    cells |= {"M!A12": ["Tax rate (%)", 25], "M!A9": ["Free cash flow", None, *row("=C3-C4/100+C5-C6-C8")]}
+    assert one(tmp_path, "basis.percent-scale", cells, ROLES | {"tax_rate": "M!B12"}).status == "pass"

@@ -10,7 +10,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks.flow_terms import line_label
 from xlcheck.checks.headline import OUTPUTS
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Binary, Call, Node, Number, Ref, Unary, is_link, walk
+from xlcheck.formula import Binary, Call, Node, Number, Ref, Unary, factors, is_link, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -33,6 +33,8 @@ RATES = (
 )
 LARGEST_RATE = 1.5
 """A larger rate or weight is written in percent points."""
+LARGEST_TAX = 100.0
+"""A larger number beside a rate in percent points is an amount."""
 _HUNDREDTHS = (0.01, 100.0)
 _ONE_PLUS_LITERAL = re.compile(r"1\s*\+\s*\d")
 
@@ -72,6 +74,15 @@ def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
                 expected=located.value / 100,
                 unit="rate",
             )
+    tax = roles.scalars.get("tax_rate")
+    for use in _untaxed_uses(recalc, graph, tax)[:1] if tax is not None else ():
+        value = recalc.number(use)
+        yield Finding(
+            message=f"{use} multiplies an amount by {tax.cell if tax else ''} in percent points and divides by no 100",
+            cell=use,
+            found=value,
+            expected=None if value is None else value / 100,
+        )
     literal = list(_literal_rates(recalc))
     for ref, rate in literal[:10]:
         yield Finding(
@@ -87,6 +98,36 @@ def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
         yield NotApplicable(reason="no rate was found")
     elif points:
         yield Fits(convention="percent points, divided by 100 where they are used")
+
+
+def _untaxed_uses(recalc: Recalc, graph: Graph, tax: Located) -> list[CellRef]:
+    """Return the formulas that multiply an amount by a tax rate in percent points and scale it nowhere.
+
+    A product of two rates may stay in points; an amount times a rate of 25 is larger than the amount.
+    """
+    if tax.cell is None or tax.value is None or tax.value < LARGEST_RATE:
+        return []
+    cells = {
+        tax.cell,
+        *(cell for cell in graph.dependents(tax.cell) if graph.pure_link(cell) == graph.pure_link(tax.cell)),
+    }
+    found = []
+    for use in dict.fromkeys(use for cell in sorted(cells) for use in graph.dependents(cell)):
+        node = trees(recalc).get(use)
+        if node is None or _scales(node) or any(_scales(trees(recalc).get(reader)) for reader in graph.dependents(use)):
+            continue
+        for _, term in terms(node):
+            refs = [one.cell for one, power in factors(term) if power == 1 and isinstance(one, Ref)]
+            amounts = [recalc.number(ref) or 0.0 for ref in refs if ref not in cells]
+            if len(amounts) < len(refs) and any(abs(amount) > LARGEST_TAX for amount in amounts):
+                found.append(use)
+                break
+    return found
+
+
+def _scales(node: Node | None) -> bool:
+    """Say whether a formula divides by a hundred anywhere."""
+    return node is not None and any(isinstance(one, Number) and one.value in _HUNDREDTHS for one in walk(node))
 
 
 def _literal_rates(recalc: Recalc) -> Iterator[tuple[CellRef, float]]:

@@ -180,7 +180,7 @@ def diluted_shares(
 
     What it holds:
         In N·max(0, 1 - K/P) behind the share count, P is the current price or the value per share; nothing that is
-        deducted as debt raises the share count too.
+        deducted as debt raises the share count too; options in the money among the inputs are in the count.
     Why it matters:
         At a 52-week high options dilute that are out of the money today.
     Accepted conventions:
@@ -209,8 +209,50 @@ def diluted_shares(
             continue
         yield from _mispriced(one, price, current_price, recalc)
     yield from _converted_twice(shares.cell, roles, recalc, graph)
+    if not found and current_price is not None and current_price.value:
+        yield from _idle_options(shares, current_price.value, recalc, graph)
     if not found:
         yield Fits(convention="no treasury stock method behind the share count")
+
+
+_STRIKE = re.compile(
+    r"strike|exercise price|行权价|行使価格|権利行使|prix d.exercice|ausübungspreis|precio de ejercicio"
+    r"|prezzo d.esercizio",
+    re.I,
+)
+_OPTIONS = re.compile(
+    r"\boptions?\b|\bwarrants?\b|期权|認股|认股|新株予約権|オプション|optionen|opciones|opzioni", re.I
+)
+_DILUTED = re.compile(r"dilut|稀释|希薄|verwässert|diluid", re.I)
+
+
+def _idle_options(shares: Located, price: float, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Find options in the money that stand in the inputs and that nothing reads, beside a count without them."""
+    if shares.cell is None or not shares.value:
+        return
+    source = graph.pure_link(shares.cell)
+    held = recalc.book.get(source)
+    if held is None or held.formula is not None or _DILUTED.search(row_label(recalc, source)):
+        return
+    idle = [
+        one.ref
+        for one in recalc.book.cells()
+        if one.formula is None and (recalc.number(one.ref) or 0.0) > 0 and not graph.dependents(one.ref)
+    ]
+    for strike in (cell for cell in idle if _STRIKE.search(row_label(recalc, cell))):
+        near = [
+            CellRef(strike.sheet, strike.row + step, strike.column) for step in (-1, 1, -2, 2) if strike.row + step > 0
+        ]
+        counts = [cell for cell in near if cell in idle and _OPTIONS.search(row_label(recalc, cell))]
+        counts = [cell for cell in counts if not _STRIKE.search(row_label(recalc, cell))]
+        paid, number = recalc.number(strike) or 0.0, recalc.number(counts[0]) or 0.0 if counts else 0.0
+        added = number * (1 - paid / price)
+        if 1e-3 < added / shares.value < 0.5:
+            message = f"{shares.cell} leaves out {number:g} options ({counts[0]}): strike {paid:g}, price {price:g}"
+            yield Finding(
+                message=message, cell=shares.cell, found=shares.value, expected=shares.value + added, unit="count"
+            )
+            return
 
 
 def dilutions(shares: CellRef, recalc: Recalc, graph: Graph) -> Iterator[Dilution]:
