@@ -9,7 +9,8 @@ from itertools import pairwise
 from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import rates_read, valuation
+from xlcheck.checks import discount_varying, rates_read, valuation
+from xlcheck.checks.valuation import as_range
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -20,12 +21,6 @@ _YEARS = Tolerance(relative=0, absolute=0.012)
 _MID_YEAR = re.compile(
     r"mid[- ]?(year|period)|half[- ]year convention|年中|期中|jahresmitte|mittjahr|mi-ann[ée]e", re.I
 )
-
-
-def as_range(cells: Sequence[CellRef]) -> RangeRef:
-    """Return the rectangle around cells of one sheet."""
-    rows, columns = [cell.row for cell in cells], [cell.column for cell in cells]
-    return RangeRef(cells[0].sheet, min(rows), min(columns), max(rows), max(columns))
 
 
 def mid_year_stated(book: Book) -> bool:
@@ -67,7 +62,15 @@ def factor_identity(
         yield NotApplicable(reason="no row of cash flows is bound")
         return
     if discount_rate is not None and discount_factor is not None:
-        yield from _varying(valuation.aligned(discount_rate, discount_factor), discount_factor, recalc, graph)
+        rates = discount_varying.rates_of(discount_factor, discount_rate, recalc)
+        if rates is None or len(set(rates.values)) > 1 or None in rates.values:
+            yield from discount_varying.judge(rates, discount_factor)
+            return
+        factors = [None if one is None or one <= 0 else min(one, 1 / one) for one in discount_factor.values]
+        years = [
+            None if one is None else dcf.exponent_of(one, (rates.values[0] or 0.0) * rates.factor) for one in factors
+        ]
+        yield from _judge(valuation.Exponents(tuple(years), discount_factor.cells, "factor row"), recalc, graph)
         return
     if wacc is None and cost_of_equity is None:
         yield NotApplicable(reason="no discount rate is bound")
@@ -116,7 +119,7 @@ def _period_cell(factor: CellRef, exponent: float, recalc: Recalc, graph: Graph)
     """Return the period that a factor reads, if the wrong exponent stands there; else the factor itself."""
     for cell in graph.precedents(factor):
         value = recalc.number(cell)
-        if value is not None and abs(value - exponent) < 1e-6:
+        if value is not None and abs(value - exponent) < 1e-6 and factor.column == cell.column:
             return cell
     return factor
 
@@ -163,25 +166,6 @@ def _own_rate(roles: Roles, graph: Graph, read: valuation.Exponents) -> bool:
     if read.source == "the live model":
         return True
     return sum(cell in below for cell in read.cells) * 2 >= len(read.cells)
-
-
-def _varying(rates: LocatedSeries | None, factors: LocatedSeries, recalc: Recalc, graph: Graph) -> Outcomes:
-    values = [None if rate is None else rate * rates.factor for rate in rates.values] if rates is not None else []
-    held = [None if factor is None or factor <= 0 else min(factor, 1 / factor) for factor in factors.values]
-    if len(values) != len(held) or None in values or None in held:
-        yield Unverifiable(reason="the rates and the factors do not cover the same years")
-        return
-    known, shown = [rate for rate in values if rate is not None], [factor for factor in held if factor is not None]
-    for first, name in ((1.0, "end-year"), (0.5, "mid-year")):
-        wanted = dcf.cumulative_factors(known, first)
-        if all(valuation.close(have, want, 1e-5) for have, want in zip(shown, wanted, strict=True)):
-            yield Fits(convention=f"rates that vary, cumulative product, {name}")
-            return
-    if len(set(known)) == 1:
-        exponents = tuple(dcf.exponent_of(factor, known[0]) for factor in shown)
-        yield from _judge(valuation.Exponents(exponents, factors.cells, "factor row"), recalc, graph)
-        return
-    yield Unverifiable(reason="each year has its own rate and the factors are not their cumulative product")
 
 
 @check("discount.pv-sum", consequence_of=("discount.factor-identity",))

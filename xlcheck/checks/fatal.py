@@ -6,7 +6,6 @@ from xlcheck import dcf
 from xlcheck.cells import CellError, CellRef, as_number
 from xlcheck.checking import FATAL_CONFIDENCE, Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import live, memory, perpetuity, rates_read, valuation
-from xlcheck.checks.discount import as_range
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.terminal import money
 from xlcheck.checks.terminal_discounting import discounting_cell, discounts
@@ -302,7 +301,7 @@ def flow_rate_mismatch(
     if dearer is not None and cost_of_equity is not None:
         message = f"flows to the firm are discounted at the cost of equity {cost_of_equity.cell}, not at the WACC"
         found, wanted = cost_of_equity.value, wacc.value
-        yield Finding(message=message, cell=as_range(dearer), found=found, expected=wanted, unit="rate")
+        yield Finding(message=message, cell=valuation.as_range(dearer), found=found, expected=wanted, unit="rate")
         return
     flows = fcff or fcfe
     if flows is None or interest is None or wacc.cell is None:

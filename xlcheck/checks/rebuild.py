@@ -10,6 +10,7 @@ from itertools import combinations
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, perpetuity, valuation
+from xlcheck.checks.discount_varying import varies_by_year
 from xlcheck.checks.terminal_discounting import accepted_exponents, mid_year
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -78,6 +79,8 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
     if read is None or weighed is None or not read.known:
         return "the discounting of the flows cannot be read"
     years = named_exponents(read.known)
+    if years is None and varies_by_year(roles):
+        years = "rates that vary by year", read.known
     if years is None:
         return "the exponents follow no accepted timing"
     later = valuation.left_behind(roles, [cell for cell, _ in weighed.terminals], recalc, graph)

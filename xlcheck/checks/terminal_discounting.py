@@ -107,6 +107,11 @@ def _judge_discounting(
         if exponent is not None and any(abs(exponent - want) <= 0.02 for want in accepted):
             yield Fits(convention=f"{method} terminal value brought back {exponent:.4g} years")
             return
+    read = valuation.factors_of(roles, recalc, graph)
+    last = read[0][-1] if read is not None and not (mid and method == "multiple") else None
+    if last is not None and last < 0.98 and valuation.close(weight * share, last):
+        yield Fits(convention=f"{method} terminal value brought back like the last flow")
+        return
     exponent = dcf.exponent_of(weight * share, rate)
     if exponent is None:
         yield Unverifiable(reason=f"the terminal value {cell} has the weight {weight:.4g}, which is no discount factor")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from xlcheck import dcf
-from xlcheck.cells import CellRef, Scalar
+from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.checks import live, memory
 from xlcheck.checks.sheet import Timeline
 from xlcheck.formula import r1c1
@@ -27,6 +27,12 @@ SAME = 1e-6
 def close(found: float, expected: float, relative: float = SAME) -> bool:
     """Say whether two numbers agree relative to the larger one."""
     return abs(found - expected) <= relative * max(abs(found), abs(expected), 1e-12)
+
+
+def as_range(cells: Sequence[CellRef]) -> RangeRef:
+    """Return the rectangle around cells of one sheet."""
+    rows, columns = [cell.row for cell in cells], [cell.column for cell in cells]
+    return RangeRef(cells[0].sheet, min(rows), min(columns), max(rows), max(columns))
 
 
 def flows_of(roles: Roles) -> LocatedSeries | None:

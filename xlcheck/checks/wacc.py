@@ -9,7 +9,6 @@ from decimal import Decimal
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import claims, live, memory, rates_read, valuation
-from xlcheck.checks.discount import as_range
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc_parts import unshielded_debt
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
@@ -314,7 +313,7 @@ def is_the_rate_used(
         equity = roles["cost_of_equity"]
         message = f"the flows are discounted at the cost of equity {equity.cell}, not at the WACC {wacc.cell}"
         found, wanted = equity.amount, wacc.amount
-        yield Finding(message=message, cell=as_range(dearer), found=found, expected=wanted, unit="rate")
+        yield Finding(message=message, cell=valuation.as_range(dearer), found=found, expected=wanted, unit="rate")
         return
     base, tried = recalc.number(output), False
     for cell in dict.fromkeys((graph.pure_link(wacc.cell), wacc.cell)):
