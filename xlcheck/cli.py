@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ DEMO_ANSWERS = {"reference": "A good answer", "flawed": "A flawed answer"}
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; errors become one sentence on standard error."""
     _forgive_narrow_terminals()
+    gc.set_threshold(50_000, 20, 10)  # a workbook is many objects that live to the end, and in no cycle
     args = build_parser(RUN).parse_args(argv)
     try:
         code: int = args.run(args)

@@ -14,15 +14,12 @@ from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
 from xlcheck.intake import find_workbook
-from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
 from xlcheck.roles import Roles
 from xlcheck.roles.locate import locate as locate_roles
 from xlcheck.rubric import Rubric, fingerprint, load_rubric, requests
 from xlcheck.scoring.card import ScoreCard
-from xlcheck.scoring.model import empty_card, score, ungradable_card
-from xlcheck.verdicts import load_verdicts
 from xlcheck.workbook import Book, load
 
 FilePath = Path | str
@@ -62,6 +59,10 @@ def grade_with_papers(
     vocabulary: FilePath | None = None,
 ) -> Graded:
     """Grade as `grade` does, and keep the workpaper."""
+    from xlcheck.quotes import memo_passages, verify, workbook_passages
+    from xlcheck.scoring.model import empty_card, score, ungradable_card
+    from xlcheck.verdicts import load_verdicts
+
     rules = load_rubric(rubric, CHECKS)
     if rules.mode != "financial_model":
         raise UsageError(f"{rules.id} has the mode {rules.mode}; grade takes rubrics of the mode financial_model")

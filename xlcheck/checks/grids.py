@@ -150,13 +150,12 @@ def _rectangles(recalc: Recalc, sheet: Sheet) -> Iterator[tuple[RangeRef, tuple[
     held = {key: value for key, value in numbers.items() if value is not None}
     used: set[tuple[int, int]] = set()
     for row, column in sorted(held):
-        for gap in (1, 2):
-            starts = ((row + down, column - back) for down in (1, 2) for back in (0, gap))
-            if not all(key in held for key in starts):
-                continue
-            top = _run(held, row, column)
+        if (row, column) in used or (row + 1, column) not in held or (row + 2, column) not in held:
+            continue
+        top = _run(held, row, column)
+        for gap in (1, 2) if len(top) >= LEAST_SIDE else ():
             left = _down(held, row + 1, column - gap)
-            if len(top) < LEAST_SIDE or len(left) < LEAST_SIDE or (row, column - gap) in used or (row, column) in used:
+            if len(left) < LEAST_SIDE or (row, column - gap) in used:
                 continue
             if not _is_axis([held[key] for key in top]) or not _is_axis([held[key] for key in left]):
                 continue

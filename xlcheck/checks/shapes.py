@@ -94,15 +94,20 @@ def forms(shapes: Sequence[Shape | None]) -> list[Form | None]:
     for (text, places), members in kinds.items():
         steps = [_step([(index, shape.slots[number]) for index, shape in members]) for number in range(len(places))]
         for index, shape in members:
-            bases = (
-                Slot(
-                    slot.place,
-                    tuple(round(value - move * index, 9) for value, move in zip(slot.numbers, step, strict=True)),
-                )
-                for slot, step in zip(shape.slots, steps, strict=True)
-            )
+            bases = [_base(slot, step, index) for slot, step in zip(shape.slots, steps, strict=True)]
             found[index] = Form(text, tuple(bases))
     return found
+
+
+def _base(slot: Slot, step: tuple[float, ...], index: int) -> Slot:
+    """Return a slot as it would stand at the start of its line."""
+    moved = [value - move * index for value, move in zip(slot.numbers, step, strict=True)]
+    return Slot(slot.place, tuple([_nine(number) for number in moved]))
+
+
+def _nine(number: float) -> float:
+    """Round to nine decimals; whole numbers, which most are, need no slow rounding."""
+    return number if number.is_integer() else round(number, 9)
 
 
 def _step(members: Sequence[tuple[int, Slot]]) -> tuple[float, ...]:
@@ -110,7 +115,7 @@ def _step(members: Sequence[tuple[int, Slot]]) -> tuple[float, ...]:
     moves = Counter(
         (0.0,) * len(first.numbers)
         if first.numbers == second.numbers
-        else tuple([round((b - a) / (j - i), 9) for a, b in zip(first.numbers, second.numbers, strict=True)])
+        else tuple([_nine((b - a) / (j - i)) for a, b in zip(first.numbers, second.numbers, strict=True)])
         for (i, first), (j, second) in pairwise(members)
     )
     if not moves:
