@@ -141,5 +141,5 @@ class Operations:
             powers = [power_of(factor) for factor, _ in factors(node)] if node is not None else []
             found = [power[0] for power in powers if power is not None and power[1] is None and power[0]]
             rates += found[:1]
-        if len(set(rates)) == len(revenue.cells) and in_line(rates) and rates[0].sheet in sheets:
+        if len(set(rates)) >= max(2, len(revenue.cells) - 1) and in_line(rates) and rates[0].sheet in sheets:
             self.rows.put("revenue_growth", rates, graph=True)

@@ -131,6 +131,8 @@ class Rows:
             if not timeline.dated and like is None:
                 continue
             positions = _positions(timeline, like, past=role in BALANCES)
+            if like is not None and role not in BALANCES:
+                positions = self._in_years_of(like, timeline, positions)
             if len(positions) < 2:
                 continue
             for line in sheet.rows if timeline.across else sheet.columns:
@@ -144,6 +146,16 @@ class Rows:
                 if score >= 0.55 and (best is None or score > best[0]):
                     best = (score, tuple(numbers))
         return best[1] if best else None
+
+    def _in_years_of(self, like: tuple[CellRef, ...], timeline: Timeline, positions: list[int]) -> list[int]:
+        """Cut the periods of another sheet to the years of the flows, where both sheets name all of them."""
+        across = like[0].row == like[-1].row
+        years = [tick.year for cell in like if (tick := self._tick(cell, across)) and tick.year is not None]
+        if not timeline.dated or len(years) != len(like):
+            return positions
+        wanted = {int(year) for year in years}
+        kept = [tick.position for tick in timeline.ticks if tick.year is not None and int(tick.year) in wanted]
+        return kept if len(kept) == len(wanted) and set(kept) <= set(positions) else positions
 
     def _unheaded(self, sheet: SheetLayout, role: str, like: tuple[CellRef, ...]) -> tuple[CellRef, ...] | None:
         """Find a surely labelled line on a sheet that has no headings of its own: in the columns of the flows."""

@@ -48,6 +48,8 @@ class Tracks:
         else:
             pvs = [cell for cell in summed if self.rows.kind(cell) == "pv"]
             if len(pvs) < 2:
+                pvs = self._discounted_elsewhere(summed)
+            if len(pvs) < 2:
                 return ()
             pvs = self.rows.whole(pvs, self.read)
             self.rows.put("pv_fcff", pvs, graph=True)
@@ -59,6 +61,21 @@ class Tracks:
         else:
             self.rows.put("fcff", flows, graph=True)
         return flows
+
+    def _discounted_elsewhere(self, flows: list[CellRef]) -> list[CellRef]:
+        """Return the present values, each beside its flow, where a sum of them adds the flows undiscounted."""
+        if len(flows) < 3 or not in_line(flows) or len(set(flows)) < 3:
+            return []
+        across = flows[0].row == flows[-1].row
+        sheet = self.rows.shapes.naming.layout.by_name[flows[0].sheet]
+        lines = sheet.columns if across else sheet.rows
+        found = []
+        for flow in flows:
+            place = flow.column if across else flow.row
+            beside = [sheet.ref(other, place) if across else sheet.ref(place, other) for other in lines.get(place, ())]
+            shapes = [(cell, self.rows.shapes.at(cell)) for cell in beside]
+            found += [cell for cell, shape in shapes if shape and shape.kind == "pv" and shape.flow == flow][:1]
+        return found if len(found) == len(flows) and in_line(found) else []
 
     def _sums_shape(self, sums: Node) -> Shape | None:
         """Return what the sum is; its own cell may know better than its formula, by its label."""

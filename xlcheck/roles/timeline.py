@@ -23,10 +23,10 @@ _TERMINAL = re.compile(
     r"terminal|perpetu|normali[sz]|steady|永续|终值|終値|永久|stable|\btv\b|ewig|rente|residual|continuing|horizon|\bexit\b|n\+1"
 )
 _ACTUAL = re.compile(
-    r"actual|histor|audited|reported|\bist\b|实际|實際|历史|歷史|実績|\d\s*\(?a\)?$|(?:19|20)\d{2}\s*a\b|\bltm\b"
+    r"actual|histor|audited|reported|^(?:real|reel|realise|realizado|reale)s?$|consuntiv|\bist\b|实际|實際|历史|歷史|実績|\d\s*\(?a\)?$|(?:19|20)\d{2}\s*a\b|\bltm\b"
 )
 _FORECAST = re.compile(
-    r"forecast|project|estimate|budget|\bplan\b|预测|預測|予想|予測|計画|\d\s*\(?[efp]\)?$|(?:19|20)\d{2}\s*[efp]\b|guidance"
+    r"forecast|project|estimate|budget|previst|previsi|prevu|proyect|projetad|\bplan\b|预测|預測|予想|予測|計画|\d\s*\(?[efp]\)?$|(?:19|20)\d{2}\s*[efp]\b|guidance"
 )
 
 
