@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, perpetuity, valuation
+from xlcheck.checks import claims, live, memory, perpetuity, valuation
 from xlcheck.checks.discount import mid_year_stated
-from xlcheck.checks.terminal import money
+from xlcheck.checks.headline import output_cells
+from xlcheck.checks.terminal import money, multiple_cells
 from xlcheck.formula import Binary, Call, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -63,6 +66,30 @@ def discounted_once(
     years += [years[-1] + 1 + index for index in range(len(later))]
     for cell, weight in weighed.terminals:
         yield from _judge_discounting(cell, weight, years, mid, rate.amount, weighed, roles, recalc, graph)
+    for cell, present, weight in _second_methods(set(terminals), roles, recalc, graph):
+        exponent = dcf.exponent_of(weight, rate.amount)
+        accepted = accepted_exponents(years, mid, valuation.method_of(cell, roles, graph))
+        if exponent is not None and all(0.4 <= abs(exponent - want) <= 1.6 for want in accepted):
+            yield from _misdiscounted(cell, exponent, accepted, rate.amount, present, recalc, graph)
+
+
+def _second_methods(
+    judged: set[CellRef], roles: Roles, recalc: Recalc, graph: Graph
+) -> Iterator[tuple[CellRef, CellRef, float]]:
+    """Yield terminal values of further methods behind the headline, the cell that discounts each, and its factor."""
+    multiple = roles.get("exit_multiple")
+    cells = multiple_cells(multiple, roles, recalc, graph) if multiple is not None and multiple.value else []
+    above = memory.above(graph, list(output_cells(roles).values()))
+    for cell in (*cells, *perpetuity.growth_cells(roles, recalc, graph)):
+        if cell in judged or cell not in above:
+            continue
+        for present in graph.dependents(cell):
+            slope = live.derivative(recalc, present, cell) if present in above else None
+            value, shown = recalc.number(cell), recalc.number(present)
+            if slope is None or not value or shown is None or not 0.05 < slope < 0.98:
+                continue
+            if valuation.close(shown, slope * value, 1e-4):
+                yield cell, present, slope
 
 
 def mid_year(years: list[float], book: Book) -> bool | None:
