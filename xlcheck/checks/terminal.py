@@ -115,6 +115,12 @@ def _measure_label(cell: CellRef, measure: float, recalc: Recalc, graph: Graph) 
     return None
 
 
+def _calls_ebitda(cell: CellRef, shown: float, recalc: Recalc) -> bool:
+    """Say whether a cell that shows the measure is labelled EBITDA."""
+    value = recalc.number(cell)
+    return value is not None and valuation.close(value, shown) and "ebitda" in row_label(recalc, cell).casefold()
+
+
 def _same_measure(words: str, label: str) -> bool:
     """Say whether a multiple and the measure it is applied to name the same thing, or the multiple names none."""
     named = next((word for word in _MEASURES if word in words), None)
@@ -198,7 +204,8 @@ def exit_multiple_identity(
         yield NotApplicable(reason="no formula multiplies a measure by the exit multiple")
         return
     measures = _measures(ebitda, ebit, depreciation, roles)
-    words = row_label(recalc, exit_multiple.cell).casefold() if exit_multiple.cell else ""
+    named = (exit_multiple.cell, graph.pure_link(exit_multiple.cell)) if exit_multiple.cell else ()
+    words = " ".join(row_label(recalc, cell) for cell in named).casefold()
     main = memory.above(graph, list(output_cells(roles).values()))
     judged = False
     for cell in cells:
@@ -294,11 +301,16 @@ def _judge_multiple(
         else:
             yield Unverifiable(reason=f"{cell} applies the multiple to {value / multiple:.6g}, which is not bound")
         return
-    wrong = name == "EBIT less depreciation" or (name == "EBIT" and "ebitda" in words)
+    called = next((one for one in graph.precedents(cell) if _calls_ebitda(one, measures[name], recalc)), None)
+    wrong = name == "EBIT less depreciation" or (name == "EBIT" and ("ebitda" in words or called is not None))
     if wrong and "EBITDA" in measures and not tolerance.allows(measures["EBITDA"], measures[name]):
         expected = measures["EBITDA"] * multiple
         message = f"{cell} applies the multiple {multiple:g} to {name} ({measures[name]:.6g}) instead of EBITDA"
         yield money(message, cell, value, expected, tolerance)
+        if worn is not None and name == "EBIT":
+            yield money(
+                f"{worn} is labelled EBITDA and shows EBIT", worn, measures[name], measures["EBITDA"], tolerance
+            )
         for source in graph.precedents(cell):
             base = recalc.number(source)
             if base is not None and tolerance.allows(base, measures[name]) and name == "EBIT less depreciation":
