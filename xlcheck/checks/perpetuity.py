@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from xlcheck.cells import CellRef
-from xlcheck.checks import memory, valuation
+from xlcheck.checks import claims, memory, valuation
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
+from xlcheck.formula import Binary, Ref, factors, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -187,3 +188,26 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
         if line is not None and line.values and line.values[-1] is not None:
             name = f"it capitalises {role.upper() if role != 'revenue' else role}, not the free cash flow"
             yield Reading(line.values[-1] * (1 + growth) / spread, name, right=False)
+
+
+def unread_return(terminal: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> tuple[CellRef, CellRef] | None:
+    """Return a stated return on new capital that nothing reads, and the formula that reinvests growth / rate instead.
+
+    Reinvesting at the rate itself is the convergence formula: right by itself, not beside a return that differs.
+    """
+    ronic, growth, rate = roles.get("ronic"), roles.get("terminal_growth"), valuation.terminal_rate_of(roles)
+    if ronic is None or ronic.cell is None or not ronic.amount or rate is None or rate.cell is None or growth is None:
+        return None
+    if valuation.readers(graph, ronic) or abs(ronic.amount - (rate.amount or 0.0)) < 1e-4 or growth.cell is None:
+        return None
+    over, under = graph.pure_link(growth.cell), graph.pure_link(rate.cell)
+    flows = valuation.flows_of(roles)
+    before = memory.above(graph, flows.cells) if flows is not None else frozenset()
+    for cell in sorted(memory.above(graph, [terminal]) - before):
+        node = claims.formula_node(cell, recalc)
+        for part in walk(node) if node is not None else ():
+            if isinstance(part, Binary) and part.operator == "/" and isinstance(part.right, Ref):
+                tops = [graph.pure_link(one.cell) for one, _ in factors(part.left) if isinstance(one, Ref)]
+                if over in tops and graph.pure_link(part.right.cell) == under:
+                    return graph.pure_link(ronic.cell), cell
+    return None

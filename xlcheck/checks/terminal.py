@@ -54,7 +54,11 @@ def gordon_identity(
     for cell in cells:
         given = perpetuity.inputs(cell, roles, recalc, graph, again=cell in again)
         main = (terminal_value is not None and terminal_value.cell == cell) or len(cells) == 1
-        if given is not None:
+        dead = perpetuity.unread_return(cell, roles, recalc, graph) if main else None
+        if dead is not None:
+            message = f"{dead[1]} reinvests growth over the discount rate; nothing reads the return stated in {dead[0]}"
+            yield money(message, dead[1], recalc.number(dead[1]), None)
+        elif given is not None:
             yield from _judge_perpetuity(given, roles, recalc, graph, main=main)
         elif main:
             yield Unverifiable(reason=f"{cell}: flows, rate and growth are not all known")
@@ -307,10 +311,8 @@ def _judge_multiple(
         expected = measures["EBITDA"] * multiple
         message = f"{cell} applies the multiple {multiple:g} to {name} ({measures[name]:.6g}) instead of EBITDA"
         yield money(message, cell, value, expected, tolerance)
-        if worn is not None and name == "EBIT":
-            yield money(
-                f"{worn} is labelled EBITDA and shows EBIT", worn, measures[name], measures["EBITDA"], tolerance
-            )
+        if called is not None and name == "EBIT":
+            yield money(f"{called} is labelled EBITDA and shows EBIT", called, measures[name], measures["EBITDA"])
         for source in graph.precedents(cell):
             base = recalc.number(source)
             if base is not None and tolerance.allows(base, measures[name]) and name == "EBIT less depreciation":
