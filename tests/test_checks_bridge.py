@@ -299,3 +299,23 @@ def test_options_in_the_money_that_nothing_reads_are_missing_from_a_basic_count(
     assert accused(result) == cells
     if cells:
         assert result.findings[0].expected == pytest.approx(50 + 5 * (1 - 8 / 20))
+
+
+@pytest.mark.parametrize(("columns", "cells"), [("C1:C4", set()), ("B1:B4", {"B!C5"})])
+def test_an_equity_value_that_adds_up_the_column_beside_its_own_is_found(columns, cells, tmp_path):
+    changes = {f"B!{column}{row}": value for column in "BC" for row, value in ((2, 120.0), (3, -300.0), (4, -20.0))}
+    changes |= {"B!C1": 1100.0, "B!B5": "=SUM(B1:B4)", "B!C5": f"=SUM({columns})"}
+    roles = {"equity_value": "B!C5", "enterprise_value": "B!C1", "cash": "B!C2", "debt": "B!C3"}
+    result = run(tmp_path, "bridge.equity-identity", changes, roles | {"minority_interest": "B!C4"})
+    assert accused(result) == cells
+
+
+@pytest.mark.parametrize(("formula", "cells"), [("=B1+B2", set()), ("=B1+B2-B3", {"B!B5"})])
+def test_debt_is_not_deducted_from_a_value_of_flows_to_equity(formula, cells, tmp_path):
+    changes = {"B!A1": "Present value of FCFE", "B!B1": "=SUM(F!B5:D5)", "B!B5": formula}
+    changes |= {"F!A1": ["Year", 2026, 2027, 2028], "F!A2": ["Net income", 300.0, 310.0, 320.0]}
+    changes |= {"F!A3": ["Net borrowing", 10.0, 10.0, 10.0]}
+    changes |= {"F!A5": ["FCFE", "=B2+B3", "=C2+C3", "=D2+D3"]}
+    path = write(tmp_path, BRIDGE | changes)
+    roles = {"fcfe": "F!B5:D5", "cash": "B!B2", "debt": "B!B3", "equity_value": "B!B5"}
+    assert accused(audit(path, roles, ["bridge.equity-identity"])["bridge.equity-identity"]) == cells

@@ -9,6 +9,7 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, memory, perpetuity, valuation
 from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.flow_terms import items_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -222,10 +223,15 @@ def equity_identity(
         Koller et al., Valuation, ch. 16; CFA Level II, free cash flow valuation.
     """
     if "fcff" not in roles.series and "fcfe" in roles.series:
-        yield NotApplicable(reason="flows to equity need no bridge")
+        yield from _owed_twice(equity_value, roles, recalc, graph)
         return
     if equity_value is None or equity_value.value is None:
         yield from _without_equity(value_per_share, roles, recalc, graph)
+        return
+    beside = _own_column(equity_value.cell, recalc, graph)
+    if beside:
+        message = f"{equity_value.cell} adds up another column: {beside[0]} and the lines below it are read by nothing"
+        yield money(message, equity_value.cell, equity_value.value, None)
         return
     if enterprise_value is None or enterprise_value.value is None or equity_value.cell is None:
         yield NotApplicable(reason="no enterprise value is bound beside the equity value")
@@ -245,6 +251,29 @@ def equity_identity(
             yield money(message, where, stated, stated + amount)
     else:
         yield from _one_for_one(equity_value, enterprise_value, roles, recalc)
+
+
+def _own_column(equity: CellRef | None, recalc: Recalc, graph: Graph) -> list[CellRef]:
+    """Return the idle lines of an equity value's own column, where its formula reads the same lines of another one."""
+    read = graph.precedents(equity) if equity is not None else ()
+    if equity is None or len(read) < 3 or len({(cell.sheet, cell.column) for cell in read}) > 1:
+        return []
+    own = [CellRef(cell.sheet, cell.row, equity.column) for cell in read]
+    idle = all(recalc.number(cell) is not None and not graph.dependents(cell) for cell in own)
+    return own if idle and read[0].sheet == equity.sheet and read[0].column != equity.column else []
+
+
+def _owed_twice(equity: Located | None, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
+    """Judge the bridge of a value of flows after interest and borrowing: debt has been served in them already."""
+    terms = items_of(recalc, roles, roles.series["fcfe"].cells[0])
+    served = any(term.kind in ("interest", "borrowing", "after_financing") for term in terms)
+    debt = [item for item in claims.items(roles, recalc, graph) if item.role == "debt" and item.amount < 0]
+    if equity is None or equity.value is None or not served or not debt:
+        yield NotApplicable(reason="flows to equity need no bridge")
+        return
+    amount = sum(item.amount for item in debt)
+    message = f"{equity.cell} deducts debt of {abs(amount):.6g} ({debt[0].cell}) from a value of flows to equity"
+    yield money(message, equity.cell, equity.value, equity.value - amount)
 
 
 def _adds_up(stated: float, value: float, roles: Roles, dropped: Collection[str] = ()) -> bool:
