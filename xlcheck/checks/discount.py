@@ -10,6 +10,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import discount_varying, rates_read, valuation
+from xlcheck.checks.sheet import text_at
 from xlcheck.checks.valuation import as_range
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -326,6 +327,11 @@ def timing(
     if len(known) < 2:
         yield Unverifiable(reason="fewer than two discount exponents could be read from the live model")
         return
+    past = _past_year(fcff.cells[0], recalc)
+    if past is not None and known[0] > 0.4 and (weighed.flows[0] or 0.0) > 0.01:
+        message = f"{fcff.cells[0]} is a year that is over ({past}), and it is discounted with the forecast"
+        yield _finding(message, _sum_cell(roles, weighed), known[0], "first forecast year")
+        return
     row = roles.series.get("discount_factor")
     own = row.values[0] if row is not None else None
     same = own is not None and weighed.flows[0] is not None and valuation.close(own, weighed.flows[0], 1e-4)
@@ -340,6 +346,15 @@ def timing(
     else:
         named = next(dcf.timings(known), None)
         yield Fits(convention=named.name if named else f"first flow {known[0]:.4g} years out")
+
+
+def _past_year(flow: CellRef, recalc: Recalc) -> str | None:
+    """Return the heading that calls the period of a flow an actual one."""
+    texts = (text_at(recalc, CellRef(flow.sheet, row, flow.column)) for row in range(max(1, flow.row - 60), flow.row))
+    return next((text for text in texts if len(text) < 24 and _ACTUAL.search(text)), None)
+
+
+_ACTUAL = re.compile(r"(19|20)\d\d ?A\b|\bFY ?\d\d ?A\b|\bactuals?\b|\bhistor|实际|実績|réel", re.I)
 
 
 def _sum_cell(roles: Roles, weighed: valuation.Weights) -> CellRef:
