@@ -82,7 +82,9 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> int:
-    report, files = _graded(args.submission, args.rubric, args.verdicts, args.out, args.binding, args.vocabulary)
+    report, files = _graded(
+        args.submission, args.rubric, args.verdicts, args.out, binding=args.binding, vocabulary=args.vocabulary
+    )
     _show(args, report)
     if not args.json:
         print(f"\nReport: {files[-1]}")

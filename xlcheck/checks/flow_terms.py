@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from xlcheck.cells import CellRef, is_number
@@ -63,6 +64,7 @@ def line_label(recalc: Recalc, ref: CellRef) -> str:
     return row_label(recalc, ref) or column_label(recalc, ref)
 
 
+@lru_cache(maxsize=20_000)
 def kind_of_label(label: str) -> str | None:
     """Return what kind of line a label names."""
     text = label.split(" | ", maxsplit=1)[0]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from xlcheck.cells import CellRef, is_number
+from xlcheck.checks.memory import remembered
 from xlcheck.recompute import Recalc
 from xlcheck.workbook import Sheet
 
@@ -40,6 +41,14 @@ def row_label(recalc: Recalc, ref: CellRef) -> str:
 
     The label comes first, unit and note columns after it; blanks between them do not matter.
     """
+    known = remembered(recalc, "row labels", dict[CellRef, str])
+    label = known.get(ref)
+    if label is None:
+        label = known[ref] = _row_label(recalc, ref)
+    return label
+
+
+def _row_label(recalc: Recalc, ref: CellRef) -> str:
     found: list[str] = []
     for column in range(ref.column - 1, 0, -1):
         value = recalc.value(CellRef(ref.sheet, ref.row, column))

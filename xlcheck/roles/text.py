@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -166,13 +166,23 @@ def spelled(token: str, known: frozenset[str]) -> str:
 def _nearest(token: str, known: frozenset[str]) -> str:
     allowed = 1 if len(token) < 8 else 2
     best, best_distance = token, allowed + 1
-    for word in known:
-        if abs(len(word) - len(token)) > allowed or len(word) < 5 or word[0] != token[0]:
+    for word in _by_initial(known).get(token[0], ()):
+        if abs(len(word) - len(token)) > allowed:
             continue
         distance = _distance(token, word, best_distance)
         if distance < best_distance:
             best, best_distance = word, distance
     return best
+
+
+@lru_cache(maxsize=8)
+def _by_initial(known: frozenset[str]) -> Mapping[str, list[str]]:
+    """Return the words long enough to be misspelt by first letter; sorted, so that ties have one end."""
+    found: dict[str, list[str]] = {}
+    for word in sorted(known):
+        if len(word) >= 5:
+            found.setdefault(word[0], []).append(word)
+    return found
 
 
 def _distance(left: str, right: str, limit: int) -> int:
