@@ -22,6 +22,8 @@ BELOW = 12
 """How many rows under the equity value its value per share may stand."""
 CUT_SHORT = 2.3
 """What the value per share would have added to the standing, had it been a formula."""
+DISCOUNTING = 1.4
+"""What discounted flows behind the enterprise value would have added to the standing, had it been a formula."""
 _SIDE = re.compile(
     r"scenario|sensitiv|football|comps|compar|peer|relative|multiple|cases|precedent|summary|cover|dashboard|output|check|"
     r"template|情景|敏感|可比|相对|摘要|シナリオ|感応"
@@ -64,8 +66,19 @@ def find_valuations(
         found.update(_unlabelled(shapes, found))
     if not any(_discounts(standing.chain) for standing in found.values()) and not _speaks_of_dcf(candidates):
         return []
-    ordered = sorted((_cut_short(shapes, one, readers) for one in found.values()), key=lambda one: -one.score)
+    raised = [_on_typed_value(shapes, _cut_short(shapes, one, readers), found) for one in found.values()]
+    ordered = sorted(raised, key=lambda one: -one.score)
     return _without_parts(ordered)
+
+
+def _on_typed_value(shapes: Shapes, standing: Standing, found: Mapping[CellRef, Standing]) -> Standing:
+    """Raise a value per share on a typed enterprise value, where its sheet discounts flows to one: it was cut off."""
+    value = standing.chain.cell("enterprise_value")
+    if standing.role != "value_per_share" or not standing.live or value is None or _discounts(standing.chain):
+        return standing
+    own = [one for one in found.values() if one.chain.top.sheet == standing.chain.top.sheet and _discounts(one.chain)]
+    cut = shapes.tree(shapes.root(value)) is None and bool(own)
+    return replace(standing, score=standing.score + DISCOUNTING) if cut else standing
 
 
 def _cut_short(shapes: Shapes, standing: Standing, readers: Mapping[CellRef, tuple[CellRef, ...]]) -> Standing:
