@@ -19,7 +19,6 @@ from xlcheck.checks.cases import (
     heading_above,
     value_role,
 )
-from xlcheck.checks.grids import display_unit
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.trees import trees
@@ -27,6 +26,7 @@ from xlcheck.formula import Ref, is_link, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
+from xlcheck.roles.grids import display_unit
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.workbook import Book
 

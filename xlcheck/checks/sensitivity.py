@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from xlcheck.cells import CellError, CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks.grids import Axis, SensitivityGrid, centre_cell, display_unit, find_grids
 from xlcheck.checks.live import run
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
+from xlcheck.roles.grids import Axis, SensitivityGrid, centre_cell, display_unit, find_grids
 
 NO_GRID = "the workbook has no sensitivity grid whose axes could be told"
 MOST_CELLS = 81

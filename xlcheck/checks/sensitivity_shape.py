@@ -8,13 +8,13 @@ from itertools import pairwise
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
-from xlcheck.checks.grids import Axis, SensitivityGrid, find_grids
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.live import run
 from xlcheck.checks.sensitivity import NO_GRID, shown_value
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
+from xlcheck.roles.grids import Axis, SensitivityGrid, find_grids
 
 RATE_ROLES = ("wacc", "terminal_wacc", "cost_of_equity")
 

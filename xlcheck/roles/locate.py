@@ -14,8 +14,9 @@ from xlcheck.roles.anchors import Anchors
 from xlcheck.roles.assemble import Assembly
 from xlcheck.roles.basis import Bases
 from xlcheck.roles.candidates import Candidate, find_candidates
-from xlcheck.roles.given import bound_by_grader
+from xlcheck.roles.given import Given, bound_by_grader
 from xlcheck.roles.graft import Graft, typed_value_per_share
+from xlcheck.roles.grids import with_grids
 from xlcheck.roles.headline import Standing, find_valuations, tied
 from xlcheck.roles.identities import mark
 from xlcheck.roles.layout import read_layout
@@ -53,11 +54,16 @@ def locate(
     valuations = find_valuations(shapes, candidates, _readers(graph))
     search = Search(shapes, graph, candidates, timelines, Valuer(layout, Bases(layout)))
     given = bound_by_grader(binding or {}, layout)
+    return with_grids(recalc, graph, _roles(search, valuations, given))
+
+
+def _roles(search: Search, valuations: list[Standing], given: Given) -> Roles:
+    """Return the roles of the headline, of all that tie as such, or those that the grader names."""
     if not valuations:
         return Roles(scalars=given.scalars, series=given.series, ambiguous={})
     first = search.whole(valuations[0], [one.chain for one in valuations[1:] if one.role != "value_per_share"])
     others = tuple(search.outline(standing) for standing in valuations[1:MOST_ALTERNATES])
-    rivals = [one for one in valuations[1:] if tied(valuations[0], one, shapes)]
+    rivals = [one for one in valuations[1:] if tied(valuations[0], one, search.shapes)]
     if rivals and "value_per_share" not in given.scalars:
         blocks = (first.block, *others)
         shared, doubtful = apart((first.block, *(search.whole(one).block for one in rivals)))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from xlcheck.cells import CellRef, RangeRef, is_number
-from xlcheck.checks.headline import STEPS
-from xlcheck.checks.sheet import FIRST_YEAR, LAST_YEAR, text_at
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Located, Roles
-from xlcheck.workbook import DataTable, Sheet
+from xlcheck.roles import Grid, Located, Roles
+from xlcheck.roles.rectangles import Rectangle, rectangles
+from xlcheck.workbook import DataTable
 
-LEAST_SIDE = 3
-"""Fewer values on an axis are a comparison, not a grid."""
-LONGEST_SIDE = 25
 AXIS_ROLES = ("wacc", "terminal_wacc", "cost_of_equity", "terminal_growth", "exit_multiple")
-OUTPUT_ROLES = (*STEPS, "upside")
+OUTPUT_ROLES = (
+    "value_per_share", "equity_value", "enterprise_value", "pv_terminal_value", "terminal_value", "sum_pv_fcff",
+    "upside",
+)  # fmt: skip
 _WORDS = {
     "wacc": re.compile(r"wacc|discount rate|cost of capital|折现率|資本コスト|割引率|kapitalkosten", re.IGNORECASE),
     "terminal_growth": re.compile(r"growth|永续|増|成長|wachstum|\bg\b", re.IGNORECASE),
@@ -101,15 +99,43 @@ def find_grids(recalc: Recalc, graph: Graph, roles: Roles) -> tuple[SensitivityG
     return _FOUND[key]
 
 
+def with_grids(recalc: Recalc, graph: Graph, roles: Roles) -> Roles:
+    """Return the roles with the sensitivity grids of the workbook, which are told by the inputs they vary."""
+    found = find_grids(recalc, graph, roles)
+    if not found:
+        return roles
+    whole = roles.model_copy(update={"grids": tuple(_reported(one, roles, graph) for one in found)})
+    _FOUND[id(recalc), id(whole)] = found
+    weakref.finalize(recalc, _FOUND.pop, (id(recalc), id(whole)), None)
+    return whole
+
+
+def _reported(grid: SensitivityGrid, roles: Roles, graph: Graph) -> Grid:
+    corner = grid.area.first_row - 1, grid.area.first_column - 1
+    output = graph.pure_link(grid.output) if grid.output is not None else None
+    shown = (role for role in OUTPUT_ROLES if (held := roles.get(role)) and held.cell and held.cell == output)
+    return Grid(
+        cells=grid.area,
+        row_axis=grid.top.cells if grid.top else (),
+        column_axis=grid.left.cells if grid.left else (),
+        row_role=grid.top.role if grid.top else None,
+        column_role=grid.left.role if grid.left else None,
+        corner=CellRef(grid.area.sheet, *corner) if min(corner) > 0 else None,
+        output_role=next(shown, None),
+        live=grid.live,
+        evidence=("a data table" if grid.table is not None else "its axes surround the model's own inputs",),
+    )
+
+
 def _find(recalc: Recalc, graph: Graph, roles: Roles) -> tuple[SensitivityGrid, ...]:
     found = []
     for sheet in recalc.book.sheets:
         tables = [cell.data_table for cell in sheet.cells.values() if cell.data_table is not None]
         found += [_of_table(recalc, graph, roles, table) for table in tables]
         taken = {ref for table in tables for ref in table.range.cells()}
-        for area, top, left in _rectangles(recalc, sheet):
-            if not any(ref in taken for ref in area.cells()):
-                grid = _of_rectangle(recalc, graph, roles, area, top, left)
+        for rectangle in rectangles(recalc, sheet):
+            if not any(ref in taken for ref in rectangle[0].cells()):
+                grid = _of_rectangle(recalc, graph, roles, rectangle)
                 if grid is not None:
                     found.append(grid)
     return tuple(found)
@@ -141,90 +167,21 @@ def _table_axis(
     held = tuple(value for value in values if value is not None)
     driven = graph.descendants([target])
     role = next((name for name in AXIS_ROLES if name in roles.scalars and roles.scalars[name].cell in driven), None)
-    return Axis(tuple(cells), held, role, target, looks_like=role or _role_of(recalc, roles, held, ""))
+    return Axis(tuple(cells), held, role, target, looks_like=role or _role_of(roles, held, ""))
 
 
-def _rectangles(recalc: Recalc, sheet: Sheet) -> Iterator[tuple[RangeRef, tuple[CellRef, ...], tuple[CellRef, ...]]]:
-    """Yield rectangles of numbers with a rising or falling line of numbers above and one left of them."""
-    numbers = {key: recalc.number(cell.ref) for key, cell in sheet.cells.items()}
-    held = {key: value for key, value in numbers.items() if value is not None}
-    used: set[tuple[int, int]] = set()
-    for row, column in sorted(held):
-        if (row, column) in used or (row + 1, column) not in held or (row + 2, column) not in held:
-            continue
-        top = _run(held, row, column)
-        for gap in (1, 2) if len(top) >= LEAST_SIDE else ():
-            left = _down(held, row + 1, column - gap)
-            if len(left) < LEAST_SIDE or (row, column - gap) in used:
-                continue
-            if not _is_axis([held[key] for key in top]) or not _is_axis([held[key] for key in left]):
-                continue
-            inside = [(down, across) for down, _ in left for _, across in top]
-            if all(key in held for key in inside):
-                used.update(inside)
-                used.update(top)
-                area = RangeRef(sheet.name, row + 1, column, left[-1][0], top[-1][1])
-                yield area, _refs(sheet.name, top), _refs(sheet.name, left)
-                break
-
-
-def _refs(sheet: str, keys: Sequence[tuple[int, int]]) -> tuple[CellRef, ...]:
-    return tuple(CellRef(sheet, row, column) for row, column in keys)
-
-
-def _run(held: dict[tuple[int, int], float], row: int, column: int) -> list[tuple[int, int]]:
-    """Return the numbers from a cell to the right, or nothing where the cell left of it is one as well (no start)."""
-    found: list[tuple[int, int]] = []
-    while (row, column) in held and len(found) <= LONGEST_SIDE:
-        found.append((row, column))
-        column += 1
-    return found
-
-
-def _down(held: dict[tuple[int, int], float], row: int, column: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    while (row, column) in held and len(found) <= LONGEST_SIDE:
-        found.append((row, column))
-        row += 1
-    return found
-
-
-def _is_axis(values: Sequence[float]) -> bool:
-    """Say whether numbers look like the values of an assumption: distinct, close to each other, no years or counts."""
-    if len(set(values)) != len(values) or len(values) > LONGEST_SIDE:
-        return False
-    if all(value == int(value) and (FIRST_YEAR <= value <= LAST_YEAR or abs(value) < 13) for value in values):
-        return all(3 <= value <= 40 for value in values) and not any(
-            b - a == 1 == values[0] for a, b in pairwise(values)
-        )
-    low, high = min(values), max(values)
-    return high <= 60 and low >= -0.2 and (high < 0.25 or (low > 0 and high <= 6 * low)) and _is_spaced(values)
-
-
-def _is_spaced(values: Sequence[float]) -> bool:
-    """Say whether the values rise or fall (one may be out of place) in steps of like size."""
-    steps = [b - a for a, b in pairwise(values)]
-    against = min(sum(step < 0 for step in steps), sum(step > 0 for step in steps))
-    sizes = sorted(abs(step) for step in steps)
-    usual = sizes[len(sizes) // 2]
-    even = sum(abs(size - usual) <= 0.05 * usual for size in sizes)
-    return against <= (1 if len(values) > 3 else 0) and even * 2 >= len(sizes)
-
-
-def _of_rectangle(
-    recalc: Recalc, graph: Graph, roles: Roles, area: RangeRef, above: tuple[CellRef, ...], beside: tuple[CellRef, ...]
-) -> SensitivityGrid | None:
+def _of_rectangle(recalc: Recalc, graph: Graph, roles: Roles, rectangle: Rectangle) -> SensitivityGrid | None:
+    area, above, beside = rectangle
     notes = _heading(recalc, area)
     top = _plain_axis(recalc, graph, roles, above, _beside_axis(recalc, above, across=True))
     left = _plain_axis(recalc, graph, roles, beside, _beside_axis(recalc, beside, across=False))
-    top, left = _by_exclusion(recalc, graph, roles, top, left)
+    top, left = _by_exclusion(graph, roles, top, left)
     if top.role is None or left.role is None or top.role == left.role:
         return None
     cells = list(area.cells())
     live = all((held := recalc.book.get(ref)) is not None and held.formula is not None for ref in cells)
-    corner = CellRef(area.sheet, area.first_row - 1, beside[0].column)
     bare = SensitivityGrid(area, top, left, None, False, None, live)
-    output, sure = _output(recalc, graph, roles, bare, corner, notes)
+    output, sure = _output(recalc, graph, roles, bare, notes)
     if output is None:
         return None
     return SensitivityGrid(area, top, left, output, sure, None, live)
@@ -232,7 +189,7 @@ def _of_rectangle(
 
 def _plain_axis(recalc: Recalc, graph: Graph, roles: Roles, cells: tuple[CellRef, ...], notes: str) -> Axis:
     values = tuple(value for value in (recalc.number(ref) for ref in cells) if value is not None)
-    role = _role_of(recalc, roles, values, notes)
+    role = _role_of(roles, values, notes)
     return _bind(graph, roles, Axis(cells, values, role, None))
 
 
@@ -247,7 +204,7 @@ def _bind(graph: Graph, roles: Roles, axis: Axis) -> Axis:
     return Axis(axis.cells, axis.values, axis.role, graph.pure_link(located.cell), scale)
 
 
-def _role_of(recalc: Recalc, roles: Roles, values: Sequence[float], notes: str) -> str | None:
+def _role_of(roles: Roles, values: Sequence[float], notes: str) -> str | None:
     """Return the role that an axis varies: the one whose own value it surrounds, or the one its heading names."""
     exact = [name for name in AXIS_ROLES if _meets(roles.scalars.get(name), values)]
     if exact:
@@ -274,7 +231,7 @@ def _surrounds(located: Located | None, values: Sequence[float]) -> bool:
     return any(low * scale - 1e-9 <= located.value <= high * scale + 1e-9 for scale in (1.0, 0.01))
 
 
-def _by_exclusion(recalc: Recalc, graph: Graph, roles: Roles, top: Axis, left: Axis) -> tuple[Axis, Axis]:
+def _by_exclusion(graph: Graph, roles: Roles, top: Axis, left: Axis) -> tuple[Axis, Axis]:
     """Name the rate axis of a grid whose other axis is growth or the multiple, though it misses the model's rate."""
     for one, other in ((top, left), (left, top)):
         if one.role is None and other.role in ("terminal_growth", "exit_multiple") and "wacc" in roles.scalars:
@@ -289,8 +246,13 @@ def _heading(recalc: Recalc, area: RangeRef) -> str:
     """Return the texts above and in the corner of a grid."""
     rows = range(max(1, area.first_row - 5), area.first_row)
     columns = range(max(1, area.first_column - 3), area.last_column + 1)
-    texts = (text_at(recalc, CellRef(area.sheet, row, column)) for row in rows for column in columns)
+    texts = (_text_at(recalc, CellRef(area.sheet, row, column)) for row in rows for column in columns)
     return " | ".join(text for text in texts if text)
+
+
+def _text_at(recalc: Recalc, ref: CellRef) -> str:
+    value = recalc.value(ref)
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _beside_axis(recalc: Recalc, cells: tuple[CellRef, ...], *, across: bool) -> str:
@@ -306,12 +268,14 @@ def _beside_axis(recalc: Recalc, cells: tuple[CellRef, ...], *, across: bool) ->
             for ref in cells
             for column in range(max(1, first.column - 2), first.column)
         ]
-    return " | ".join(text for place in places if (text := text_at(recalc, place)))
+    return " | ".join(text for place in places if (text := _text_at(recalc, place)))
 
 
 def _output(
-    recalc: Recalc, graph: Graph, roles: Roles, grid: SensitivityGrid, corner: CellRef, notes: str
+    recalc: Recalc, graph: Graph, roles: Roles, grid: SensitivityGrid, notes: str
 ) -> tuple[CellRef | None, bool]:
+    beside = grid.left.cells[0].column if grid.left else grid.area.first_column - 1
+    corner = CellRef(grid.area.sheet, grid.area.first_row - 1, beside)
     held = recalc.book.get(corner)
     outputs = {name: cell for name in OUTPUT_ROLES if name in roles.scalars and (cell := roles.scalars[name].cell)}
     if held is not None and held.formula is not None and is_number(recalc.value(corner)):
