@@ -107,3 +107,28 @@ def test_flow_after_interest_at_the_wacc_is_fatal_and_before_interest_is_not(tmp
     assert accused(audit(write(tmp_path, cells), roles, [check])[check]) == {"F!B7"}
     before = cells | {"F!B6": [f"={c}4" for c in "BCD"]}
     assert audit(write(tmp_path, before), roles, [check])[check].status == "pass"
+
+
+PENCE = {
+    "V!A1": "Equity value", "V!B1": 459.2, "V!A2": "Shares", "V!B2": 152.0,
+    "V!A3": "Value per share (pence)", "V!B3": "=B1/B2*100", "V!A4": "Share price (pence)", "V!B4": 214.0,
+}  # fmt: skip
+PENCE_ROLES = {"equity_value": "V!B1", "shares": "V!B2", "value_per_share": "V!B3", "current_price": "V!B4"}
+
+
+@pytest.mark.parametrize(("formula", "cells"), [("=B1/B2*100", set()), ("=B1/B2", {"V!B3"})])
+def test_value_labelled_in_pence_is_a_hundred_times_pounds(formula, cells, tmp_path):
+    factors = {"money": 1e6, "count": 1e6}
+    path = write(tmp_path, PENCE | {"V!B3": formula})
+    found = audit(path, PENCE_ROLES, ["fatal.unit-mix"], factors=factors)["fatal.unit-mix"]
+    assert accused(found) == cells
+    assert all(one.expected == pytest.approx(100 * 459.2 / 152) for one in found.findings)
+
+
+@pytest.mark.parametrize(("growth", "status"), [(0.1, "fail"), (0.03, "pass")])
+def test_growth_is_compared_with_the_rate_beside_it_where_no_flow_and_no_wacc_is_bound(growth, status, tmp_path):
+    cells = {"V!A1": "Cost of equity", "V!B1": 0.096, "V!A2": "Growth", "V!B2": growth, "V!A3": "Dividend", "V!B3": 5.0}
+    cells |= {"V!A4": "Terminal value", "V!B4": "=B3/(B1-B2)"}
+    roles = {"cost_of_equity": "V!B1", "terminal_growth": "V!B2", "terminal_value": "V!B4"}
+    check = "fatal.growth-not-below-wacc"
+    assert audit(write(tmp_path, cells), roles, [check])[check].status == status

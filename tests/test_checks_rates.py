@@ -129,3 +129,53 @@ def test_range_comes_from_the_rubric_only(tmp_path):
 def test_book_equity_behind_the_weights_is_a_warning(tmp_path):
     found = run(tmp_path, "wacc.weights-basis", {"W!A9": "Shareholders' equity (book)"})
     assert (found.status, found.severity) == ("fail", "warn")
+
+
+UNLABELLED = {key: cell for key, cell in ROLES.items() if key not in ("weight_debt", "weight_equity", "debt_to_equity")}
+
+
+@pytest.mark.parametrize("formula", ["=B11*B4+B10*B5", "=(1-B10)*B4+B10*B5"])
+def test_missing_tax_shield_is_read_from_the_formula_where_no_weight_is_bound(formula, tmp_path):
+    found = run(tmp_path, "wacc.identity", {"W!B12": formula}, UNLABELLED)
+    assert accused(found) == {"W!B12"}
+    assert found.findings[0].expected == pytest.approx(RIGHT)
+
+
+@pytest.mark.parametrize("formula", ["=B11*B4+B10*B7", "=B11*B4+B10*B5*(1-B6)", "=(1-B10)*B4+B10*B7"])
+def test_tax_shield_that_stands_in_the_formula_or_in_a_cell_of_its_own_is_seen(formula, tmp_path):
+    assert run(tmp_path, "wacc.identity", {"W!B12": formula}, UNLABELLED).status != "fail"
+
+
+PREMIUM = {"W!A14": "Size premium", "W!B14": 0.012}
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"), [("=B2*B3+B14", 0.097), ("=B1+B3+B14", 0.097), ("=B1-B2*B3+B14", 0.097)]
+)
+def test_slip_in_capm_is_found_beside_a_further_premium(formula, expected, tmp_path):
+    roles = ROLES | {"size_premium": "W!B14"}
+    found = run(tmp_path, "wacc.capm", PREMIUM | {"W!B4": formula}, roles)
+    assert accused(found) == {"W!B4"}
+    assert found.findings[0].expected == pytest.approx(expected)
+
+
+def test_capm_with_a_further_premium_passes(tmp_path):
+    roles = ROLES | {"size_premium": "W!B14"}
+    assert run(tmp_path, "wacc.capm", PREMIUM | {"W!B4": "=B1+B2*B3+B14"}, roles).status == "pass"
+
+
+STEM = {"W!A15": "Unlevered beta", "W!B15": 0.88, "W!B2": "=B15*(1+(1-B6)*B13)"}
+
+
+def test_capm_on_the_beta_that_the_bound_one_is_relevered_from_is_found_without_its_role(tmp_path):
+    found = run(tmp_path, "wacc.capm", STEM | {"W!B4": "=B1+B15*B3"})
+    assert accused(found) == {"W!B4"}
+    assert found.findings[0].expected == pytest.approx(0.03 + 0.88 * 1.25 * 0.05)
+    assert run(tmp_path, "wacc.capm", STEM).status == "pass"
+
+
+def test_relevering_is_judged_by_the_word_beta_where_the_unlevered_one_is_not_bound(tmp_path):
+    assert run(tmp_path, "wacc.relevered-beta", STEM).status == "pass"
+    found = run(tmp_path, "wacc.relevered-beta", STEM | {"W!B2": "=B15*((1-B6)*B13)"})
+    assert accused(found) == {"W!B2"}
+    assert found.findings[0].expected == pytest.approx(1.1)

@@ -1,0 +1,188 @@
+"""Checks of discounting and of the terminal value on one small invented valuation, right variants and single slips."""
+
+import pytest
+from checking_helper import accused, audit, write
+
+NOPAT = [90.0, 99.0, 108.0, 115.0, 120.0]
+FLOW = [60.0, 66.0, 72.0, 78.0, 80.0]
+RATE, GROWTH = 0.08, 0.02
+
+
+def years(formula):
+    """Fill a formula over the five forecast columns; {c} is the column, {p} the one before."""
+    return [formula.format(c=column, p=before) for before, column in zip("BCDEF", "CDEFG", strict=True)]
+
+
+BASE = {
+    "D!A1": "Cost of equity", "D!B1": 0.1, "D!A2": "Cost of debt after tax", "D!B2": 0.05,
+    "D!A3": "Weight of debt", "D!B3": 0.4, "D!A4": "WACC", "D!B4": "=(1-B3)*B1+B3*B2",
+    "D!A5": "Growth", "D!B5": GROWTH, "D!A6": "Year", "D!C6": [2027, 2028, 2029, 2030, 2031],
+    "D!A7": "NOPAT", "D!C7": NOPAT, "D!A8": "Net investment", "D!C8": [30.0, 33.0, 36.0, 37.0, 40.0],
+    "D!A9": "Free cash flow", "D!C9": years("={c}7-{c}8"), "D!A10": "Period", "D!C10": [1, 2, 3, 4, 5],
+    "D!A11": "Discount factor", "D!C11": years("=1/(1+$B$4)^{c}10"), "D!A12": "Present value",
+    "D!C12": years("={c}9*{c}11"), "D!A13": "Sum of present values", "D!B13": "=SUM(C12:G12)",
+    "D!A14": "Terminal value", "D!B14": "=G9*(1+B5)/(B4-B5)", "D!A15": "PV of terminal value", "D!B15": "=B14*G11",
+    "D!A16": "Enterprise value", "D!B16": "=B13+B15",
+}  # fmt: skip
+ROLES = {
+    "cost_of_equity": "D!B1", "wacc": "D!B4", "terminal_growth": "D!B5", "nopat": "D!C7:G7", "fcff": "D!C9:G9",
+    "discount_period": "D!C10:G10", "discount_factor": "D!C11:G11", "pv_fcff": "D!C12:G12", "sum_pv_fcff": "D!B13",
+    "terminal_value": "D!B14", "pv_terminal_value": "D!B15", "enterprise_value": "D!B16",
+}  # fmt: skip
+
+
+def run(tmp_path, check, changes=None, roles=None):
+    return audit(write(tmp_path, BASE | (changes or {})), ROLES | (roles or {}), [check])[check]
+
+
+CHECKS = [
+    "terminal.gordon-identity", "terminal.discounted-once", "discount.factor-identity", "discount.pv-sum",
+    "discount.timing", "wacc.is-the-rate-used", "fatal.terminal-not-discounted", "independent.value-per-share",
+    "fatal.growth-not-below-wacc", "response.wacc-up-value-down",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_right_valuation_passes(check, tmp_path):
+    assert run(tmp_path, check).status == "pass"
+
+
+def test_perpetuity_on_the_last_discounted_flow_without_its_growth_is_found(tmp_path):
+    found = run(tmp_path, "terminal.gordon-identity", {"D!B14": "=G9/(B4-B5)"})
+    assert accused(found) == {"D!B14"}
+    assert found.findings[0].found == pytest.approx(80 / 0.06)
+    assert found.findings[0].expected == pytest.approx(80 * 1.02 / 0.06)
+
+
+def test_perpetuity_on_a_normalised_year_needs_no_growth(tmp_path):
+    changes = {"D!H6": "Normalised", "D!H7": 122.0, "D!H8": 38.0, "D!H9": "=H7-H8", "D!B14": "=H9/(B4-B5)"}
+    assert run(tmp_path, "terminal.gordon-identity", changes).status == "pass"
+
+
+def test_last_column_that_its_heading_calls_a_terminal_year_needs_no_growth(tmp_path):
+    changes = {"D!G6": "Terminal year", "D!B14": "=G9/(B4-B5)"}
+    assert run(tmp_path, "terminal.gordon-identity", changes).status == "pass"
+
+
+AT_EQUITY = {"D!C11": years("=1/(1+$B$1)^{c}10")}
+
+
+@pytest.mark.parametrize("check", ["wacc.is-the-rate-used", "fatal.flow-rate-mismatch"])
+def test_flows_to_the_firm_at_the_cost_of_equity_are_found_at_their_factors(check, tmp_path):
+    found = run(tmp_path, check, AT_EQUITY)
+    assert found.status == "fail"
+    assert accused(found) == {f"D!{column}11" for column in "CDEFG"}
+    assert (found.findings[0].found, found.findings[0].expected) == pytest.approx((0.1, RATE))
+
+
+@pytest.mark.parametrize("check", ["wacc.is-the-rate-used", "fatal.flow-rate-mismatch", "discount.factor-identity"])
+def test_flows_that_rest_on_no_operating_profit_are_no_flows_to_the_firm(check, tmp_path):
+    changes = AT_EQUITY | {"D!A8": "Interest paid"}
+    assert run(tmp_path, check, changes).status != "fail"
+
+
+def test_unlevered_cost_of_equity_is_a_rate_for_flows_to_the_firm(tmp_path):
+    changes = AT_EQUITY | {"D!A1": "Unlevered cost of equity"}
+    assert run(tmp_path, "fatal.flow-rate-mismatch", changes).status != "fail"
+
+
+XNPV = {
+    "D!B6": 46234, "D!C6": [46416, 46781, 47147, 47512, 47877], "D!B9": 0, "D!B10": "=B6",
+    "D!C10": ["=(B6+C6)/2", *(f"={c}6-182.5" for c in "DEFG")], "D!B13": "=XNPV(B4,B9:G9,B10:G10)",
+    "D!B15": "=B14/(1+B4)^((G6-B6)/365)",
+}  # fmt: skip
+XNPV_ROLES = {"fcff": "D!B9:G9", "discount_period": "D!B10:G10"}
+
+
+def xnpv(tmp_path, check, changes=None):
+    cells = {where: content for where, content in (BASE | XNPV | (changes or {})).items() if where[:4] not in _NO_ROWS}
+    roles = {role: where for role, where in ROLES.items() if role not in ("discount_factor", "pv_fcff")} | XNPV_ROLES
+    return audit(write(tmp_path, cells), roles, [check])[check]
+
+
+_NO_ROWS = ("D!C11", "D!C12")
+
+
+@pytest.mark.parametrize("check", ["discount.factor-identity", "terminal.discounted-once", "discount.pv-sum"])
+def test_xnpv_with_a_zero_at_the_valuation_date_and_mid_period_dates_passes(check, tmp_path):
+    assert xnpv(tmp_path, check).status == "pass"
+
+
+def test_entry_year_that_no_sum_takes_is_not_left_out(tmp_path):
+    changes = {"D!B6": 2026, "D!B7": 85.0, "D!B8": 30.0, "D!B9": "=B7-B8", "D!B10": 0, "D!B11": "=1/(1+$B$4)^B10"}
+    roles = {role: where.replace("D!C", "D!B") for role, where in ROLES.items() if where.endswith(("9", "10", "11"))}
+    roles |= {"pv_fcff": "D!C12:G12"}
+    for check in ("discount.pv-sum", "discount.timing"):
+        assert run(tmp_path, check, changes, roles).status == "pass"
+
+
+def test_first_year_that_the_sum_skips_is_found_at_the_sum_and_is_no_fault_of_timing(tmp_path):
+    changes = {"D!B13": "=SUM(D12:G12)"}
+    assert accused(run(tmp_path, "discount.pv-sum", changes)) == {"D!B13"}
+    assert run(tmp_path, "discount.timing", changes).status == "pass"
+
+
+def test_factor_that_reads_the_period_of_its_neighbour_is_named_itself(tmp_path):
+    changes = {"D!E11": "=1/(1+$B$4)^D10"}
+    assert accused(run(tmp_path, "discount.factor-identity", changes)) == {"D!E11"}
+
+
+VARYING = {"D!A17": "Rate of the year", "D!C17": [0.09, 0.085, 0.08, 0.08, 0.08]}
+RATES = {"discount_rate": "D!C17:G17"}
+
+
+def test_cumulative_product_of_rates_that_vary_passes_also_beside_a_terminal_rate(tmp_path):
+    changes = VARYING | {"D!C11": ["=1/(1+C17)", *(f"={p}11/(1+{c}17)" for p, c in ("CD", "DE", "EF", "FG"))]}
+    assert run(tmp_path, "discount.factor-identity", changes, RATES).status == "pass"
+    assert run(tmp_path, "terminal.discounted-once", changes, RATES).status == "pass"
+
+
+def test_cumulative_product_with_the_rate_of_the_year_before_is_found(tmp_path):
+    changes = VARYING | {"D!C11": ["=1/(1+C17)", *(f"={p}11/(1+{p}17)" for p, _ in ("CD", "DE", "EF", "FG"))]}
+    found = run(tmp_path, "discount.factor-identity", changes, RATES)
+    assert found.status == "fail"
+    assert found.findings[0].expected == pytest.approx(1 / 1.09 / 1.085)
+
+
+RONIC = {"D!A18": "Return on new capital", "D!B18": 0.12, "D!A19": "Terminal flow"}
+
+
+def test_stated_return_that_nothing_reads_is_found_at_the_reinvestment(tmp_path):
+    changes = RONIC | {"D!B19": "=G7*(1+B5)*(1-B5/B4)", "D!B14": "=B19/(B4-B5)"}
+    found = run(tmp_path, "terminal.gordon-identity", changes, {"ronic": "D!B18"})
+    assert accused(found) == {"D!B19"}
+
+
+def test_stated_return_that_the_terminal_flow_reads_passes(tmp_path):
+    changes = RONIC | {"D!B19": "=G7*(1+B5)*(1-B5/B18)", "D!B14": "=B19/(B4-B5)"}
+    assert run(tmp_path, "terminal.gordon-identity", changes, {"ronic": "D!B18"}).status == "pass"
+
+
+def test_return_linked_to_the_wacc_leaves_the_response_of_the_value_open(tmp_path):
+    changes = RONIC | {"D!B18": "=B4", "D!B14": "=G7*(1+B5)*(1-B5/B18)/(B4-B5)"}
+    found = run(tmp_path, "response.wacc-up-value-down", changes, {"ronic": "D!B18"})
+    assert found.status == "not_applicable"
+
+
+MULTIPLE = {
+    "D!A10": "Period (mid-year)", "D!C10": [0.5, 1.5, 2.5, 3.5, 4.5], "D!A20": "EBITDA",
+    "D!C20": [150.0, 160.0, 170.0, 180.0, 190.0],
+    "D!A21": "Exit multiple EV/EBITDA", "D!B21": 8.0, "D!A22": "Terminal value by multiple", "D!B22": "=G20*B21",
+    "D!A23": "Its present value", "D!B23": "=B22/(1+B4)^5", "D!B16": "=B13+(B15+B23)/2",
+}  # fmt: skip
+MULTIPLE_ROLES = {"exit_multiple": "D!B21", "ebitda": "D!C20:G20"}
+
+
+@pytest.mark.parametrize(("formula", "cells"), [("=B22/(1+B4)^5", set()), ("=B22*G11", {"D!B23"})])
+def test_terminal_value_of_a_second_method_is_judged_as_well(formula, cells, tmp_path):
+    found = run(tmp_path, "terminal.discounted-once", MULTIPLE | {"D!B23": formula}, MULTIPLE_ROLES)
+    assert accused(found) == cells
+
+
+def test_multiple_on_a_cell_labelled_ebitda_that_links_to_ebit_is_found(tmp_path):
+    changes = MULTIPLE | {"D!A24": "EBIT", "D!C24": [110.0, 118.0, 126.0, 134.0, 142.0], "D!A25": "Terminal EBITDA"}
+    changes |= {"D!A21": "Exit multiple", "D!B25": "=G24", "D!B22": "=B25*B21"}
+    roles = MULTIPLE_ROLES | {"ebit": "D!C24:G24"}
+    found = run(tmp_path, "terminal.exit-multiple-identity", changes, roles)
+    assert accused(found) == {"D!B22", "D!B25"}
+    assert found.findings[0].expected == pytest.approx(8 * 190)
