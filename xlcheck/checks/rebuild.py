@@ -78,14 +78,15 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
         return "flows or rate are not bound"
     if read is None or weighed is None or not read.known:
         return "the discounting of the flows cannot be read"
-    years = named_exponents(read.known)
+    entry = valuation.entry_years(roles, recalc, graph)
+    years = named_exponents(read.known[entry:])
     if years is None and varies_by_year(roles):
-        years = "rates that vary by year", read.known
+        years = "rates that vary by year", read.known[entry:]
     if years is None:
         return "the exponents follow no accepted timing"
     later = valuation.left_behind(roles, [cell for cell, _ in weighed.terminals], recalc, graph)
     values = (*(value or 0.0 for value in flows.values), *(recalc.number(cell) or 0.0 for cell in later))
-    years = (years[0], (*years[1], *(years[1][-1] + 1 + index for index in range(len(later)))))
+    years = (years[0], (*read.known[:entry], *years[1], *(years[1][-1] + 1 + index for index in range(len(later)))))
     if not weighed.last_is_clean and (roles.get("terminal_growth") or roles.get("exit_multiple")):
         return "the terminal value stands in no cell of its own"
     terminals = []
@@ -101,7 +102,7 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
     return Parts(
         rate=rate.amount,
         flows=values,
-        fractions=_fractions(weighed, years[1], rate.amount, valuation.entry_years(roles, recalc, graph)),
+        fractions=_fractions(weighed, years[1], rate.amount, entry),
         years=years[1],
         terminals=tuple(terminals),
         items=items,
