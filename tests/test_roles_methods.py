@@ -195,3 +195,27 @@ D34 =D31+D33
     )
     roles = located(text, tmp_path)
     assert (cell(roles, "wacc"), cell(roles, "terminal_wacc")) == ("DCF!D21", None)
+
+
+GRID = (
+    DEPOSITARY
+    + """
+B50 Sensitivity of the value per ADS (USD)
+C52:E52 1.5% | 2% | 2.5%
+B53:B55 8% | 8.5% | 9%
+C53:E55 =((SUMPRODUCT($D$8:$H$8,1/(1+$B53)^$D$9:$H$9)+$H$8*(1+C$52)/($B53-C$52)/(1+$B53)^5)-$D$35)/$D$37*$D$38/$D$39
+"""
+)
+
+
+def test_sensitivity_table_is_reported_with_its_axes_and_output(tmp_path):
+    (grid,) = located(GRID, tmp_path).grids
+    assert (str(grid.cells), grid.row_role, grid.column_role) == ("DCF!C53:E55", "terminal_growth", "wacc")
+    assert [str(one) for one in grid.row_axis] == ["DCF!C52", "DCF!D52", "DCF!E52"]
+    assert [str(one) for one in grid.column_axis] == ["DCF!B53", "DCF!B54", "DCF!B55"]
+    assert (grid.output_role, grid.live) == ("value_per_share", True)
+
+
+def test_a_table_of_numbers_that_vary_no_input_is_no_sensitivity_table(tmp_path):
+    text = GRID.replace("1.5% | 2% | 2.5%", "2020 | 2021 | 2022").replace("8% | 8.5% | 9%", "1 | 2 | 3")
+    assert located(text, tmp_path).grids == ()
