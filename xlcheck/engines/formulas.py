@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import metadata, util
 from typing import Any
 
 from xlcheck.cells import CellError, CellRef, RangeRef, Scalar
@@ -66,13 +67,14 @@ class FormulasSession:
     def _evaluate(
         self, text: str, ref: CellRef, known: dict[CellRef, Scalar | Unsolved], above: tuple[CellRef, ...]
     ) -> Scalar | Unsolved:
-        import formulas
-        from formulas.ranges import Ranges
-
         if _UNTRUSTED.search(text):
             return Unsolved(
                 kind="unsupported_function", detail="formulas: a function that it does not do as Excel does"
             )
+        _load_late("scipy.stats")
+        import formulas
+        from formulas.ranges import Ranges
+
         try:
             function = formulas.Parser().ast(text)[1].compile()
             arguments = []
@@ -153,6 +155,18 @@ def failure(error: BaseException) -> Unsolved:
     cause = f"{type(error).__name__}: {str(error).strip()[:120]}"
     unsupported = "NotImplementedError" in cause or type(error).__module__.startswith("formulas")
     return Unsolved(kind="unsupported_function" if unsupported else "engine_failure", detail=f"formulas: {cause}")
+
+
+def _load_late(name: str) -> None:
+    """Let a module load when something of it is first used: this one takes as long as the library and all the rest."""
+    spec = None if name in sys.modules else util.find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    spec.loader = util.LazyLoader(spec.loader)
+    module = sys.modules[name] = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    parent, _, child = name.rpartition(".")
+    setattr(sys.modules[parent], child, module)
 
 
 @contextmanager
