@@ -9,9 +9,10 @@ from itertools import combinations
 
 from xlcheck import dcf
 from xlcheck.cells import CellRef
-from xlcheck.checks import claims, perpetuity, valuation
+from xlcheck.checks import claims, memory, perpetuity, valuation
 from xlcheck.checks.discount_varying import varies_by_year
 from xlcheck.checks.terminal_discounting import accepted_exponents, mid_year
+from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -44,6 +45,8 @@ class Parts:
     terminals: tuple[Terminal, ...]
     items: Mapping[str, float]
     """What each bridge item adds to the equity value, in its right direction."""
+    legs: float
+    """What the enterprise value adds that rests on none of the flows: the value of tax shields, of another business."""
     other: float
     """What further cells and typed amounts of the equity formula add."""
     per_share: float
@@ -54,6 +57,7 @@ class Parts:
         """Return Σ flow·(1 + r)^-t plus the discounted terminal values."""
         rows = zip(self.flows, self.fractions, self.years, strict=True)
         total = sum(flow * part * dcf.discount_factor(self.rate, years) for flow, part, years in rows)
+        total += self.legs
         return total + sum(one.share * one.value * dcf.discount_factor(self.rate, one.years) for one in self.terminals)
 
     def equity_value(self) -> float:
@@ -106,10 +110,28 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
         years=years[1],
         terminals=tuple(terminals),
         items=items,
+        legs=_legs(roles, recalc, graph),
         other=other,
         per_share=per_share,
         timing=years[0],
     )
+
+
+def _legs(roles: Roles, recalc: Recalc, graph: Graph) -> float:
+    """Return the terms of the enterprise value's formula that rest on no flow and no terminal value, signed."""
+    flows, total = valuation.flows_of(roles), roles.get("enterprise_value")
+    node = claims.formula_node(total.cell, recalc) if total is not None and total.cell is not None else None
+    if flows is None or node is None:
+        return 0.0
+    weighed = valuation.weights(roles, recalc, graph)
+    own, found = {*flows.cells, *(cell for cell, _ in (weighed.terminals if weighed is not None else ()))}, 0.0
+    for sign, part in terms(node):
+        value = recalc.number(part.cell) if isinstance(part, Ref) else None
+        if isinstance(part, Ref) and value is not None and not own & memory.above(graph, [part.cell]):
+            held = next((role for role, one in roles.scalars.items() if one.cell == part.cell), None)
+            if held not in ("terminal_value", "pv_terminal_value", "sum_pv_fcff"):
+                found += sign * value
+    return found
 
 
 def named_exponents(known: tuple[float, ...]) -> tuple[str, tuple[float, ...]] | None:
