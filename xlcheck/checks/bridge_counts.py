@@ -234,12 +234,14 @@ def _idle_options(shares: Located, price: float, recalc: Recalc, graph: Graph) -
     held = recalc.book.get(source)
     if held is None or held.formula is not None or _DILUTED.search(row_label(recalc, source)):
         return
+    named = {(one.ref.sheet, one.ref.row) for one in recalc.book.cells() if _STRIKE.search(str(one.stored))}
     idle = [
         one.ref
-        for one in recalc.book.cells()
+        for one in (recalc.book.cells() if named else ())
         if one.formula is None and (recalc.number(one.ref) or 0.0) > 0 and not graph.dependents(one.ref)
     ]
-    for strike in (cell for cell in idle if _STRIKE.search(row_label(recalc, cell))):
+    strikes = [cell for cell in idle if (cell.sheet, cell.row) in named and _STRIKE.search(row_label(recalc, cell))]
+    for strike in strikes:
         near = [
             CellRef(strike.sheet, strike.row + step, strike.column) for step in (-1, 1, -2, 2) if strike.row + step > 0
         ]
