@@ -219,3 +219,29 @@ def test_sensitivity_table_is_reported_with_its_axes_and_output(tmp_path):
 def test_a_table_of_numbers_that_vary_no_input_is_no_sensitivity_table(tmp_path):
     text = GRID.replace("1.5% | 2% | 2.5%", "2020 | 2021 | 2022").replace("8% | 8.5% | 9%", "1 | 2 | 3")
     assert located(text, tmp_path).grids == ()
+
+
+NET = FLOWS.replace("B7 Taxes on EBIT", "B7 At the statutory rate of Elbonia").replace(
+    "B8 Unlevered free cash flow\nD8:H8 =D6-D7", "B12 NOPAT\nD12:H12 =D6-D7\nB8 Unlevered free cash flow\nD8:H8 =D12"
+)
+SUMS = """
+B31 Sum of PV of free cash flow
+D31 =SUM(D11:H11)
+B32 Terminal value
+D32 =H8*(1+D23)/(D21-D23)
+B33 PV of terminal value
+D33 =D32*H10
+B34 Enterprise value
+D34 =D31+D33
+"""
+
+
+def test_row_between_ebit_and_nopat_is_the_taxes_whatever_its_label(tmp_path):
+    roles = located(NET + SUMS, tmp_path)
+    assert [str(one) for one in roles.series["taxes"].cells] == [f"DCF!{column}7" for column in "DEFGH"]
+    assert roles.series["taxes"].sign == 1
+
+
+def test_a_row_that_is_not_built_on_ebit_is_no_tax(tmp_path):
+    roles = located(NET.replace("D7:H7 =D6*$D$22", "D7:H7 =D4*0.01") + SUMS, tmp_path)
+    assert "taxes" not in roles.series

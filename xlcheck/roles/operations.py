@@ -41,6 +41,26 @@ class Operations:
                 if cells is not None:
                     self.rows.put(role, cells, graph=False)
                     break
+        self._unnamed_taxes()
+
+    def _unnamed_taxes(self) -> None:
+        """Bind the one row that EBIT less taxes reads beside EBIT, and that is built on EBIT, whatever its label."""
+        nopat, ebit = self.rows.found.get("nopat"), self.rows.found.get("ebit")
+        if "taxes" in self.rows.found or nopat is None or ebit is None or len(nopat.cells) != len(ebit.cells):
+            return
+        taken = {cell for line in self.rows.found.values() for cell in line.cells}
+        found: list[tuple[CellRef, int]] = []
+        for after, before in zip(nopat.cells, ebit.cells, strict=True):
+            read = [(cell, sign) for cell, sign in self._terms_of(self._origin(after)) if cell != before]
+            tree = self.rows.shapes.tree(read[0][0]) if len(read) == 1 else None
+            built = {part.cell for part in walk(tree) if isinstance(part, Ref)} if tree is not None else set()
+            if before not in built or read[0][0] in taken:
+                return
+            found.append(read[0])
+        if in_line([cell for cell, _ in found]):
+            self.rows.put("taxes", [cell for cell, _ in found], graph=True)
+            if "taxes" in self.rows.found:
+                self.rows.found["taxes"].sign = 1 if found[0][1] < 0 else -1
 
     def _from_flow(self, flows: tuple[CellRef, ...]) -> None:
         """Bind the terms of the flow's own formula by their labels, and what these are made of."""
