@@ -319,3 +319,9 @@ def test_debt_is_not_deducted_from_a_value_of_flows_to_equity(formula, cells, tm
     path = write(tmp_path, BRIDGE | changes)
     roles = {"fcfe": "F!B5:D5", "cash": "B!B2", "debt": "B!B3", "equity_value": "B!B5"}
     assert accused(audit(path, roles, ["bridge.equity-identity"])["bridge.equity-identity"]) == cells
+
+
+@pytest.mark.parametrize(("formula", "status"), [("=B5/B6*B8/B9", "pass"), ("=B5/B6*B8/B9*1.7", "unverifiable")])
+def test_shares_per_deposit_and_an_exchange_rate_explain_a_value_per_ads_together(formula, status, tmp_path):
+    changes = {"B!A8": "Ordinary shares per ADS", "B!B8": 4.0, "B!A9": "RMB per USD", "B!B9": 7.1, "B!B7": formula}
+    assert run(tmp_path, "bridge.per-share", changes).status == status

@@ -7,7 +7,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import memory
+from xlcheck.checks import claims, memory
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.graph import Graph
@@ -182,7 +182,32 @@ def _unscaled(
             message = f"{value.cell} is equity over shares times an unlabelled {rate:g} in {cell}"
             yield Finding(message=message, cell=value.cell, found=value.value, expected=plain, unit="per share")
         return
+    pair = _two_rates(ratio, near, value, recalc, graph)
+    if pair is not None:
+        yield Fits(convention=f"equity over shares, converted with {pair[0]} and {pair[1]}")
+        return
     yield Unverifiable(reason=f"value per share × shares is {ratio:.6g} times the equity value")
+
+
+def _two_rates(
+    ratio: float, near: float, value: Located, recalc: Recalc, graph: Graph
+) -> tuple[CellRef, CellRef] | None:
+    """Return two labelled conversions, as an exchange rate and shares per ADS, that together make up a ratio."""
+    cells = _conversion_cells(value, graph)
+    cells += [cell for one in cells for cell in graph.precedents(one)]
+    rates = {
+        cell: rate
+        for cell in dict.fromkeys(cells)
+        if claims.formula_node(graph.pure_link(cell), recalc) is None
+        and (rate := recalc.number(cell) or 0.0) > 0
+        and _CONVERSION.search(row_label(recalc, cell))
+    }
+    for one, first in rates.items():
+        for other, second in rates.items():
+            options = (ratio / first / second, ratio / first * second, ratio * first / second, ratio * first * second)
+            if one < other and any(_power_of_ten(option, near) == 0 for option in options):
+                return one, other
+    return None
 
 
 _CONVERSION = re.compile(
