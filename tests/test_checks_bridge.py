@@ -325,3 +325,16 @@ def test_debt_is_not_deducted_from_a_value_of_flows_to_equity(formula, cells, tm
 def test_shares_per_deposit_and_an_exchange_rate_explain_a_value_per_ads_together(formula, status, tmp_path):
     changes = {"B!A8": "Ordinary shares per ADS", "B!B8": 4.0, "B!A9": "RMB per USD", "B!B9": 7.1, "B!B7": formula}
     assert run(tmp_path, "bridge.per-share", changes).status == status
+
+
+@pytest.mark.parametrize(("factor", "status"), [("=1", "pass"), ("=1/(1+B9)", "fail")])
+def test_only_an_entry_year_at_the_valuation_date_may_be_left_out_of_the_enterprise_value(factor, status, tmp_path):
+    cells = {"V!A1": ["Year", 2025, 2026, 2027, 2028], "V!A2": ["Free cash flow", 50.0, 52.0, 54.0, 56.0]}
+    cells |= {"V!A3": ["Factor", factor, *(f"=1/(1+$B$9)^{year}" for year in (1, 2, 3))]}
+    cells |= {"V!A4": ["Present value", *(f"={column}2*{column}3" for column in "BCDE")]}
+    cells |= {"V!A5": ["Terminal value", "=E2*1.02/(B9-0.02)"], "V!A6": ["PV of terminal value", "=B5*E3"]}
+    cells |= {"V!A7": ["Enterprise value", "=SUM(C4:E4)+B6"], "V!A9": ["WACC", 0.09]}
+    roles = {"fcff": "V!B2:E2", "discount_factor": "V!B3:E3", "pv_fcff": "V!B4:E4", "terminal_value": "V!B5"}
+    roles |= {"pv_terminal_value": "V!B6", "enterprise_value": "V!B7", "wacc": "V!B9"}
+    result = audit(write(tmp_path, cells), roles, ["bridge.enterprise-value"])["bridge.enterprise-value"]
+    assert result.status == status, result.reason

@@ -96,10 +96,15 @@ def _all_years(
         yield from () if sure else (Unverifiable(reason=f"the parts of {where} are not all bound"),)
         return
     factors = valuation.factors_of(roles, recalc, graph)
-    last = len(flows.cells) - 1
+    last, entry = len(flows.cells) - 1, valuation.entry_years(roles, recalc, graph)
     missing = 0.0
     for index, weight in enumerate(weighed.flows):
-        if weight is not None and abs(weight) < 1e-9 and not (index == last and not weighed.last_is_clean):
+        if (
+            index >= entry
+            and weight is not None
+            and abs(weight) < 1e-9
+            and not (index == last and not weighed.last_is_clean)
+        ):
             factor = factors[0][index] if factors is not None else None
             missing += (flows.values[index] or 0.0) * (factor or 0.0)
             message = f"{where} leaves out the present value of the flow {flows.cells[index]}"
