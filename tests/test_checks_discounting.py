@@ -186,3 +186,31 @@ def test_multiple_on_a_cell_labelled_ebitda_that_links_to_ebit_is_found(tmp_path
     found = run(tmp_path, "terminal.exit-multiple-identity", changes, roles)
     assert accused(found) == {"D!B22", "D!B25"}
     assert found.findings[0].expected == pytest.approx(8 * 190)
+
+
+@pytest.mark.parametrize(("heading", "status"), [("2026A", "fail"), ("2026E", "pass")])
+def test_actual_year_that_is_discounted_with_the_forecast_is_late_by_its_heading(heading, status, tmp_path):
+    changes = {"D!C6": [heading, "2027E", "2028E", "2029E", "2030E"]}
+    assert run(tmp_path, "discount.timing", changes, {"period": "D!C6:G6"}).status == status
+
+
+STUB = {
+    "D!A6": "Period end", "D!C6": [46387, 46752, 47118, 47483, 47848], "D!B26": 46112, "D!A26": "Valuation date",
+    "D!A27": "Part of the year", "D!C27": ["=(C6-B26)/365", 1, 1, 1, 1], "D!A28": "Flow of the full year",
+    "D!C28": years("={c}7-{c}8"), "D!C9": years("={c}28*{c}27"), "D!C10": years("=({c}6-$B$26)/365"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "cells"), [("=(C6-B26)/365", set()), ("=(B26-46022)/365", {"D!C27"})])
+def test_first_flow_is_prorated_by_the_part_of_the_year_that_remains(part, cells, tmp_path):
+    changes = STUB | {"D!C27": [part, 1, 1, 1, 1]}
+    found = run(tmp_path, "discount.stub-fraction", changes, {"valuation_date": "D!B26"})
+    assert accused(found) == cells
+    assert all(one.expected == pytest.approx(275 / 365) for one in found.findings)
+
+
+SHIELD = {"D!A29": "Value of tax shields", "D!B29": 55.0, "D!B16": "=B13+B15+B29"}
+
+
+def test_further_leg_of_the_enterprise_value_is_part_of_the_rebuilt_one(tmp_path):
+    assert run(tmp_path, "independent.value-per-share", SHIELD).status == "pass"

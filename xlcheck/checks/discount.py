@@ -330,7 +330,7 @@ def timing(
     if len(known) < 2:
         yield Unverifiable(reason="fewer than two discount exponents could be read from the live model")
         return
-    past = _past_year(fcff.cells[0], recalc)
+    past = _past_year(fcff.cells[0], roles.series.get("period"), recalc)
     if past is not None and known[0] > 0.4 and (weighed.flows[0] or 0.0) > 0.01:
         message = f"{fcff.cells[0]} is a year that is over ({past}), and it is discounted with the forecast"
         yield _finding(message, _sum_cell(roles, weighed), known[0], "first forecast year")
@@ -351,9 +351,12 @@ def timing(
         yield Fits(convention=named.name if named else f"first flow {known[0]:.4g} years out")
 
 
-def _past_year(flow: CellRef, recalc: Recalc) -> str | None:
-    """Return the heading that calls the period of a flow an actual one."""
-    texts = (text_at(recalc, CellRef(flow.sheet, row, flow.column)) for row in range(max(1, flow.row - 60), flow.row))
+def _past_year(flow: CellRef, period: LocatedSeries | None, recalc: Recalc) -> str | None:
+    """Return the heading that calls the period of a flow an actual one: in the row of the periods or next to it."""
+    if period is None or period.cells[0].sheet != flow.sheet or period.cells[0].column != flow.column:
+        return None
+    rows = (period.cells[0].row + step for step in (0, 1, -1) if 0 < period.cells[0].row + step < flow.row)
+    texts = (text_at(recalc, CellRef(flow.sheet, row, flow.column)) for row in rows)
     return next((text for text in texts if len(text) < 24 and _ACTUAL.search(text)), None)
 
 

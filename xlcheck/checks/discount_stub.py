@@ -147,11 +147,21 @@ def _first_end(flows: LocatedSeries, period: LocatedSeries | None, start: date, 
 
 
 def _cell_of(length: float, flow: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> CellRef:
-    """Return the cell that holds the stub length: a precedent of the first present value or exponent, nearest first."""
+    """Return the cell that holds the stub length: a precedent of the first present value or exponent, nearest first.
+
+    The flow's own formula comes last.
+    """
     starts = [
         line.cells[0] for role in ("pv_fcff", "discount_period", "discount_factor") if (line := roles.series.get(role))
     ]
-    fresh, seen = starts or [flow], {*starts, flow}
+    found = _holding(length, starts, {flow}, recalc, graph) or _holding(length, [flow], set(), recalc, graph)
+    return found or (starts[0] if starts else flow)
+
+
+def _holding(
+    length: float, starts: list[CellRef], passed: set[CellRef], recalc: Recalc, graph: Graph
+) -> CellRef | None:
+    fresh, seen = starts, {*starts, *passed}
     for _ in range(4):
         following: list[CellRef] = []
         for cell in fresh:
@@ -159,8 +169,8 @@ def _cell_of(length: float, flow: CellRef, roles: Roles, recalc: Recalc, graph: 
                 value = recalc.number(before)
                 if value is not None and abs(value - length) < 1e-9:
                     return graph.pure_link(before)
-                if before not in seen and before != flow:
+                if before not in seen:
                     seen.add(before)
                     following.append(before)
         fresh = following
-    return starts[0] if starts else flow
+    return None
