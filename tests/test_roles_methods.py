@@ -245,3 +245,25 @@ def test_row_between_ebit_and_nopat_is_the_taxes_whatever_its_label(tmp_path):
 def test_a_row_that_is_not_built_on_ebit_is_no_tax(tmp_path):
     roles = located(NET.replace("D7:H7 =D6*$D$22", "D7:H7 =D4*0.01") + SUMS, tmp_path)
     assert "taxes" not in roles.series
+
+
+BALANCE = """
+## Balance Sheet
+A3:D3 Particulars | Mar-24 | Mar-25 | Mar-26
+A4:D4 {own} | 40 | 40 | 40
+A5:D5 Borrowings | 60 | 65 | 70
+A6 Total Liabilities
+B6:D6 =SUM(B4:B5)
+A7:D7 Fixed Assets | 70 | 80 | 85
+A8:D8 Inventories | 30 | 25 | 25
+A9 Total Assets
+B9:D9 =SUM(B7:B8)
+"""
+
+
+@pytest.mark.parametrize(("own", "found"), [("Equity Share Capital", True), ("Trade Payables", False)])
+def test_total_liabilities_that_sum_equity_are_the_other_side_of_the_balance_sheet(own, found, tmp_path):
+    roles = located(FLOWS + SUMS + BALANCE.format(own=own), tmp_path)
+    line = roles.series.get("total_liabilities_and_equity")
+    cells = None if line is None else [str(one) for one in line.cells]
+    assert cells == (["Balance Sheet!B6", "Balance Sheet!C6", "Balance Sheet!D6"] if found else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
@@ -14,6 +15,10 @@ OPERATIONS = (
     "revenue", "revenue_growth", "ebitda", "ebit", "ebit_margin", "taxes", "nopat", "depreciation", "capex",
     "change_in_nwc", "nwc", "interest", "stock_compensation", "total_assets", "total_liabilities_and_equity",
 )  # fmt: skip
+
+
+_LIABILITIES = re.compile(r"\s*total\s+liabilit(?:y|ies)\b", re.IGNORECASE)
+_EQUITY = re.compile(r"\b(?:equity|share) capital\b|\breserves?\b|shareholders?\W*\s*(?:funds?|equity)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,23 @@ class Operations:
                     self.rows.put(role, cells, graph=False)
                     break
         self._unnamed_taxes()
+        self._liabilities_with_equity()
+
+    def _liabilities_with_equity(self) -> None:
+        """Bind a row called total liabilities that sums equity as well, as Indian balance sheets name it."""
+        assets, shapes = self.rows.found.get("total_assets"), self.rows.shapes
+        if "total_liabilities_and_equity" in self.rows.found or assets is None:
+            return
+        first, last = assets.cells[0], assets.cells[-1]
+        for row in shapes.naming.layout.by_name[first.sheet].rows if first.row == last.row else ():
+            tree = shapes.tree(last._replace(row=row))
+            if tree is None or not _LIABILITIES.match(shapes.naming.label(last._replace(row=row))):
+                continue
+            if any(_EQUITY.search(shapes.naming.label(cell)) for cell in shapes.cells(walk(tree))):
+                cells = [cell._replace(row=row) for cell in assets.cells]
+                self.rows.put("total_liabilities_and_equity", cells, graph=False)
+                self.rows.found["total_liabilities_and_equity"].label = 0.9
+                return
 
     def _unnamed_taxes(self) -> None:
         """Bind the one row that EBIT less taxes reads beside EBIT, and that is built on EBIT, whatever its label."""
