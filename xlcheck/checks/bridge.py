@@ -272,7 +272,8 @@ def _owed_twice(equity: Located | None, roles: Roles, recalc: Recalc, graph: Gra
     """Judge the bridge of a value of flows after interest and borrowing: debt has been served in them already."""
     terms = items_of(recalc, roles, roles.series["fcfe"].cells[0])
     served = any(term.kind in ("interest", "borrowing", "after_financing") for term in terms)
-    debt = [item for item in claims.items(roles, recalc, graph) if item.role == "debt" and item.amount < 0]
+    owed = [item for item in claims.items(roles, recalc, graph) if item.role == "debt" and item.amount < 0]
+    debt = [item for item in owed if valuation.close(item.slope, round(item.slope), 1e-3)]  # not through the rate
     if equity is None or equity.value is None or not served or not debt:
         yield NotApplicable(reason="flows to equity need no bridge")
         return
