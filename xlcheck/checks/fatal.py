@@ -315,9 +315,25 @@ def flow_rate_mismatch(
     if not all(after):
         yield Fits(convention="flows before interest")
         return
+    where = discount_factor.cells[0] if discount_factor is not None else flows.cells[0]
+    yield from _judge_equity_flows(wacc, wacc.cell, flows, interest, where, roles, recalc, graph)
+
+
+def _judge_equity_flows(
+    wacc: Located,
+    cell: CellRef,
+    flows: LocatedSeries,
+    interest: LocatedSeries,
+    where: CellRef,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+) -> Outcomes:
+    """Judge the rate of flows that are after interest: certain only where the value moves with a weighted rate."""
+    cost_of_equity = roles.get("cost_of_equity")
     output = valuation.output_of(roles, graph, flows)
     held = live.values_of(recalc, flows.cells)
-    source = graph.pure_link(wacc.cell)
+    source = graph.pure_link(cell)
     own = graph.pure_link(cost_of_equity.cell) if cost_of_equity is not None and cost_of_equity.cell else None
     if own is not None and own != source and rates_read.rate_behind(roles, recalc, graph) == own:
         yield Fits(convention=f"flows after interest at the cost of equity {own}")
@@ -332,7 +348,6 @@ def flow_rate_mismatch(
     if not slope or not weighted or not differs:
         yield Unverifiable(reason="the flows are after interest; whether the rate is a weighted one is not certain")
         return
-    where = discount_factor.cells[0] if discount_factor is not None else flows.cells[0]
     message = f"{flows.cells[0]} is after interest ({interest.cells[0]}) but discounted at the WACC {wacc.cell}"
     expected = cost_of_equity.value if cost_of_equity is not None else None
     yield Finding(message=message, cell=where, found=wacc.value, expected=expected, unit="rate")

@@ -62,17 +62,10 @@ def capm(
     ):
         yield Fits(convention="rf + β·ERP and further premia")
         return
-    stem = _stem_beta(cost_of_equity, beta, (equity_risk_premium, market_return), recalc, graph)
-    if stem is not None:
-        message = f"the cost of equity {cost_of_equity.cell} reads {stem}, which the beta {beta.cell} is relevered from"
-        yield rate_finding(message, cost_of_equity, rf + slope * premium)
+    slip = _capm_slip(cost_of_equity, beta, (equity_risk_premium, market_return), (rf, premium), extras, recalc, graph)
+    if slip is not None:
+        yield slip
         return
-    for rest in dict.fromkeys((0.0, sum(extras), *_rests(cost_of_equity, rf, recalc, graph))):
-        for words, wrong in _capm_mistakes(rf, slope, premium):
-            if near.allows(ke - rest, wrong):
-                message = f"the cost of equity {cost_of_equity.cell} {words}"
-                yield rate_finding(message, cost_of_equity, rf + slope * premium + rest)
-                return
     held_cell = recalc.book.get(graph.pure_link(cost_of_equity.cell)) if cost_of_equity.cell is not None else None
     typed = held_cell is None or held_cell.formula is None
     yield (
@@ -82,6 +75,30 @@ def capm(
             reason=f"the cost of equity {ke:.4%} follows no known form; rf + β·ERP is {rf + slope * premium:.4%}"
         )
     )
+
+
+def _capm_slip(
+    cost: Located,
+    beta: Located,
+    premia: tuple[Located | None, ...],
+    rates: tuple[float, float],
+    extras: list[float],
+    recalc: Recalc,
+    graph: Graph,
+) -> Finding | None:
+    """Return the known mistake that the cost of equity shows: the beta it reads, else a form with a part missing."""
+    rf, premium = rates
+    ke, slope = cost.amount or 0.0, beta.amount or 0.0
+    stem = _stem_beta(cost, beta, premia, recalc, graph)
+    if stem is not None:
+        message = f"the cost of equity {cost.cell} reads {stem}, which the beta {beta.cell} is relevered from"
+        return rate_finding(message, cost, rf + slope * premium)
+    near = Tolerance(relative=NEAR, absolute=typed_digits(cost, recalc) + 1e-9)
+    for rest in dict.fromkeys((0.0, sum(extras), *_rests(cost, rf, recalc, graph))):
+        for words, wrong in _capm_mistakes(rf, slope, premium):
+            if near.allows(ke - rest, wrong):
+                return rate_finding(f"the cost of equity {cost.cell} {words}", cost, rf + slope * premium + rest)
+    return None
 
 
 def _premium(premium: Located | None, market: Located | None, risk_free: float | None) -> float | None:
