@@ -174,12 +174,7 @@ def test_printed_results_are_met_within_their_tolerance(name, tmp_path):
         assert found == pytest.approx(printed, abs=entry["abs_tol"][key]), key
 
 
-DRIVER = pytest.mark.xfail(
-    reason="response.wacc-up-value-down predicts a fixed flow where RONIC is linked to the WACC", strict=False
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[DRIVER] * (name == "pg_damodaran")) for name in PUBLISHED])
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_no_check_objects_to_a_published_valuation(name, tmp_path):
     report = audit(PUBLISHED[name]().save(tmp_path / f"{name}.xlsx"))
     failed = {result.check_id: result.findings[0].message for result in report.results if result.status == "fail"}
