@@ -338,3 +338,31 @@ def test_only_an_entry_year_at_the_valuation_date_may_be_left_out_of_the_enterpr
     roles |= {"pv_terminal_value": "V!B6", "enterprise_value": "V!B7", "wacc": "V!B9"}
     result = audit(write(tmp_path, cells), roles, ["bridge.enterprise-value"])["bridge.enterprise-value"]
     assert result.status == status, result.reason
+
+
+NET_ONLY = {
+    "N!A1": "Enterprise value", "N!B1": 1000.0,
+    "N!A2": "Net debt", "N!B2": 250.0,
+    "N!A3": "Equity value", "N!B3": "=B1-B2",
+}  # fmt: skip
+NET_ROLES = {"enterprise_value": "N!B1", "net_debt": "N!B2", "equity_value": "N!B3"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "pass"),
+        ({"N!B3": "=B1+B2"}, "fail"),
+        ({"N!B2": -250.0, "N!B3": "=B1+B2"}, "pass"),
+        ({"N!A2": "Net cash", "N!B3": "=B1+B2"}, "pass"),
+        ({"N!A2": "净现金", "N!B3": "=B1+B2"}, "pass"),
+        ({"N!A2": "净债务", "N!B3": "=B1+B2"}, "fail"),
+        ({"N!A2": "Net debt / (net cash)", "N!B3": "=B1+B2"}, "pass"),
+    ],
+)
+def test_a_positive_amount_called_net_debt_is_deducted(changes, status, tmp_path):
+    found = audit(write(tmp_path, NET_ONLY | changes), NET_ROLES, ["bridge.signs"])["bridge.signs"]
+    assert found.status == status
+    if status == "fail":
+        assert accused(found) == {"N!B3"}
+        assert found.findings[0].expected == pytest.approx(750.0)

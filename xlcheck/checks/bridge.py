@@ -14,6 +14,7 @@ from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
+from xlcheck.roles.text import fold
 
 
 def money(
@@ -173,6 +174,12 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
             yield _turned(item, equity_value)
 
 
+_DEBT = re.compile(r"debt|borrowing|债|負債|负债|schuld|verbindlichkeit|dette|endettement|deuda|divida|debito")
+_CASH = re.compile(
+    r"cash|现金|現金|キャッシュ|liquid|guthaben|tresorerie|caja|efectivo|caixa|cassa|finanzposition|posizione"
+)
+
+
 def _net_only(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
     net = roles.get("net_debt")
     equity = roles["equity_value"].cell
@@ -182,8 +189,18 @@ def _net_only(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
     acting = claims.acting_cell(net.cell, equity, claims.held_operations(roles, recalc), recalc, graph)
     if acting is None:
         yield NotApplicable(reason="the net debt does not move the equity value")
+    elif acting[1] > 0 and net.value > 0 and _called_debt(row_label(recalc, net.cell)):
+        message = f"net debt of {net.value:.6g} ({net.cell}) raises the equity value: it must be deducted"
+        stated = roles["equity_value"].value or 0.0
+        yield money(message, equity, stated, stated - 2 * acting[1] * net.value)
     else:
         yield Fits(convention="net debt deducted" if acting[1] * net.value < 0 else "net cash added")
+
+
+def _called_debt(label: str) -> bool:
+    """Say whether the label calls the amount debt and not cash: a positive amount is then owed."""
+    words = fold(label)
+    return bool(_DEBT.search(words)) and not _CASH.search(words)
 
 
 def _turned(item: claims.Item, equity: Located) -> Finding:

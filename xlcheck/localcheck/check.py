@@ -53,6 +53,9 @@ _WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE|CHAR|C
 """Functions whose result depends on the language or the system of the Excel that stored it."""
 
 
+_BEYOND = CellError(error="#N/A")
+
+
 def local_check(
     shadow: Shadow, opinions: Sequence[Engine], loops: Collection[CellRef] = (), slack: float = 0.0
 ) -> dict[CellRef, Local]:
@@ -66,7 +69,8 @@ def local_check(
     disputed: Sequence[Cell] = asked
     said: dict[CellRef, dict[str, Scalar | Unsolved]] = {}
     for number, engine in enumerate(opinions):
-        for ref, answer in shadow.ask(engine, disputed, check.stored).items() if disputed else ():
+        answers = check.spread(disputed, shadow.ask(engine, disputed, check.stored)) if disputed else {}
+        for ref, answer in answers.items():
             said.setdefault(ref, {})[engine.name] = answer
         disputed = check.still_open(disputed, said, first=number == 0)[: _MOST if number else None]
     for cell in asked:
@@ -117,6 +121,30 @@ class _Check:
         if cell.array is None or cell.array.size == 1:
             return [cell.ref]
         return [ref for ref in cells_of(cell.array, self.shadow.book.sheet(cell.ref.sheet)) if ref in self.stored]
+
+    def spread(
+        self, cells: Iterable[Cell], answers: Mapping[CellRef, Scalar | Unsolved]
+    ) -> dict[CellRef, Scalar | Unsolved]:
+        """Let one value, row or column fill the whole range of an array formula, as Excel does and engines may not.
+
+        Only where the stored value is the one that so fills the cell: nothing is accused by it.
+        """
+        full = dict(answers)
+        for cell in cells:
+            if cell.array is None or cell.array.size == 1 or cell.dynamic:
+                continue
+            for ref in self.judged(cell):
+                if answers[ref] not in (None, _BEYOND):
+                    continue
+                first = cell.ref
+                sources = (
+                    first,
+                    CellRef(first.sheet, first.row, ref.column),
+                    CellRef(first.sheet, ref.row, first.column),
+                )
+                votes = [answers[source] for source in sources if source in answers and source != ref]
+                full[ref] = next((vote for vote in votes if self._agrees(ref, cell, vote)), answers[ref])
+        return full
 
     def still_open(
         self, cells: Sequence[Cell], said: Mapping[CellRef, Mapping[str, Scalar | Unsolved]], *, first: bool

@@ -159,7 +159,7 @@ def _studied(book: Book, day: float | None) -> Workpaper:
 
 def _filled(book: Book, recalc: Recalc) -> Book:
     """Return the book with the cells that tables and arrays fill holding what the model now gives."""
-    filled: dict[CellRef, Scalar] = {}
+    filled: dict[CellRef, Scalar] = {cell.ref: cell.stored for cell in book.formula_cells() if cell.stored is not None}
     for ref, value in recalc.values.items():
         cell = book.get(ref)
         if cell is not None and cell.formula is None and not isinstance(value, Unsolved):
