@@ -126,6 +126,7 @@ def test_elapsed_part_of_the_year_is_found_at_its_cell(tmp_path):
         ("=E5*(1+B2)/(B1-B2)", "before the last"),
         ("=F8*(1+B2)/(B1-B2)", "discounted flow"),
         ("=F5*(1+B2)*(1+B2)/(B1-B2)", "grown twice"),
+        ("=F5/(B1-B2)", "grow"),
     ],
 )
 def test_wrong_perpetuity_is_explained_with_the_right_value(formula, words, tmp_path):
