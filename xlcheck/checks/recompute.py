@@ -8,6 +8,7 @@ from xlcheck.cells import CellError, CellRef, Scalar, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks.headline import OUTPUTS, STEPS, headline_chain, output_cells
 from xlcheck.checks.lines import result_cells
+from xlcheck.checks.pasted import pasted_finding, pasted_value
 from xlcheck.checks.recompute_loops import loops_of_kind
 from xlcheck.checks.sheet import is_label, text_at
 from xlcheck.engines import Unsolved
@@ -309,6 +310,10 @@ def _unreached(
     rates = [roles.scalars[name].cell for name in ("wacc", "cost_of_equity", "terminal_wacc") if name in roles.scalars]
     rates += list(discount_rate.cells) if discount_rate else []
     if rates and not any(rate in reached for rate in rates):
+        pasted = pasted_value(graph, roles, reached, inputs)
+        if pasted is not None:
+            yield pasted_finding(graph, pasted, f"{cell} ({role.replace('_', ' ')})")
+            return
         yield Unverifiable(reason=f"{cell} does not depend on the rate found at {rates[0]}: see wacc.is-the-rate-used")
     growth = terminal_growth.cell if terminal_growth else None
     multiple = exit_multiple.cell if exit_multiple else None
