@@ -113,3 +113,17 @@ def test_page_lists_the_shipped_words():
 
 def renew():
     refresh(PAGE)
+
+
+@pytest.mark.parametrize(
+    ("label", "is_debt"),
+    [
+        ("Debt (short-term and long-term borrowings)", True),
+        ("Short and long term debt", True),
+        ("Current and non-current borrowings", True),
+        ("Short-term debt", False),
+        ("Long-term borrowings", False),
+    ],
+)
+def test_both_parts_named_together_are_the_whole(label, is_debt):
+    assert ("debt" in load_lexicon().match(label)) is is_debt

@@ -238,13 +238,19 @@ def _longest(found: list[Match]) -> list[Match]:
     ]
 
 
+_BOTH_PARTS = (frozenset({"short", "long"}), frozenset({"current", "non"}))
+"""Words of a part that, named together, mean the whole: ``Debt (short-term and long-term)``."""
+
+
 def _barred(lexicon: Lexicon, role: str, whole: Reading) -> bool:
     words = set(whole.tokens)
     unit = SCALAR_ROLES.get(role) or SERIES_ROLES.get(role)
     if unit == "money" and words & _MONEY_NOT:
         return True
+    whole_again = {word for pair in _BOTH_PARTS if pair <= words for word in pair}
     spaced = " " + " ".join(whole.tokens) + " "
     return any(
         barred in whole.compact if has_cjk(barred) else f" {barred} " in spaced
         for barred in lexicon.barred.get(role, ())
+        if barred not in whole_again
     )
