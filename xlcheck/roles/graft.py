@@ -63,8 +63,15 @@ class Graft:
             take(root, candidate)
 
 
+BELOW = 6
+"""Rows below the equity value in which its own value per share is looked for."""
+
+
 def typed_value_per_share(chain: Chain, candidates: Mapping[str, tuple[Candidate, ...]], shapes: Shapes) -> Pick | None:
-    """Return the one typed value per share beside a live valuation: a headline that no formula leads to."""
+    """Return the one typed value per share beside a live valuation: a headline that no formula leads to.
+
+    Of several the one right below the last step counts.
+    """
     sheets = {pick.cell.sheet for pick in chain.picks.values() if pick.cell is not None}
     found = {
         candidate.num.ref: candidate
@@ -74,8 +81,11 @@ def typed_value_per_share(chain: Chain, candidates: Mapping[str, tuple[Candidate
         and not candidate.series
         and shapes.tree(candidate.num.ref) is None
     }
-    if len(found) != 1:
+    top = chain.top
+    below = [cell for cell in found if cell[::2] == top[::2] and top.row < cell.row <= top.row + BELOW]
+    if len(found) != 1 and len(below) != 1:
         return None
-    cell, candidate = next(iter(found.items()))
+    cell = below[0] if len(below) == 1 else next(iter(found))
+    candidate = found[cell]
     evidence = [f"{candidate.label} reads {candidate.text!r}; the value is typed"]
     return Pick("value_per_share", cell, label=candidate.score, evidence=evidence)
