@@ -358,6 +358,9 @@ NET_ROLES = {"enterprise_value": "N!B1", "net_debt": "N!B2", "equity_value": "N!
         ({"N!A2": "净现金", "N!B3": "=B1+B2"}, "pass"),
         ({"N!A2": "净债务", "N!B3": "=B1+B2"}, "fail"),
         ({"N!A2": "Net debt / (net cash)", "N!B3": "=B1+B2"}, "pass"),
+        ({"N!A2": "Net funds/(debt)", "N!B3": "=B1+B2"}, "pass"),
+        ({"N!A2": "Net (debt), position", "N!B3": "=B1+B2"}, "pass"),
+        ({"N!A2": "Net debt (EUR m)", "N!B3": "=B1+B2"}, "fail"),
     ],
 )
 def test_a_positive_amount_called_net_debt_is_deducted(changes, status, tmp_path):

@@ -176,8 +176,10 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
 
 _DEBT = re.compile(r"debt|borrowing|债|負債|负债|schuld|verbindlichkeit|dette|endettement|deuda|divida|debito")
 _CASH = re.compile(
-    r"cash|现金|現金|キャッシュ|liquid|guthaben|tresorerie|caja|efectivo|caixa|cassa|finanzposition|posizione"
+    r"cash|fund|surplus|现金|現金|キャッシュ|liquid|guthaben|tresorerie|caja|efectivo|caixa|cassa|finanzposition|posizione"
+    r"|[/／]|\(\s*(?:net\s+)?debt"
 )
+"""Words and forms (``Net funds/(debt)``) under which a positive amount may be owned, not owed."""
 
 
 def _net_only(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
