@@ -13,7 +13,7 @@ from xlcheck.checks.sheet import column_label, row_label, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Node, Range, Ref, factors, is_link, terms, walk
 from xlcheck.recompute import Recalc
-from xlcheck.roles import LocatedSeries, Roles
+from xlcheck.roles import Roles
 from xlcheck.roles.lexicon import load_lexicon
 
 SURE = 0.65
@@ -177,8 +177,3 @@ def contribution(recalc: Recalc, item: Item) -> float | None:
     """Return what an item adds to the flow, in the sheet's unit."""
     value = recalc.number(item.cell) if item.cell else None
     return None if value is None else item.sign * value
-
-
-def flow_series(roles: Roles) -> LocatedSeries | None:
-    """Return the bound flow to the firm."""
-    return roles.series.get("fcff")

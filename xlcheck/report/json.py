@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from xlcheck.cells import CellError, CellRef, Scalar
+from xlcheck.cells import CellError, Scalar
 from xlcheck.engines import Unsolved
 from xlcheck.recompute import CellVerdict, Recalc
 from xlcheck.roles import Roles
@@ -76,8 +76,3 @@ def opinion_json(opinion: Scalar | Unsolved) -> Any:  # noqa: ANN401 - JSON has 
 def scalar_json(value: Scalar) -> float | bool | str | None:
     """Return a cell value as JSON writes it: an error value becomes its code."""
     return value.error if isinstance(value, CellError) else value
-
-
-def ref_json(ref: CellRef | None) -> str | None:
-    """Return an address as text, or None."""
-    return None if ref is None else str(ref)
