@@ -9,7 +9,6 @@ import pytest
 
 import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck import cli
-from xlcheck.arguments import build_parser
 from xlcheck.checking import CHECKS, check
 from xlcheck.report.checkdocs import SECTIONS, check_page, check_text, checks_page, missing_sections, sections
 from xlcheck.roles import Located
@@ -80,7 +79,7 @@ def test_committed_page_is_the_generated_one():
 
 
 def verbs():
-    parser = build_parser(cli.RUN)
+    parser = cli.build_parser()
     return next(action for action in parser._actions if action.dest == "verb").choices
 
 

@@ -42,6 +42,7 @@ ROWS = {
     "mutation": 11,
     "mutate": 11,
     "arguments": 12,
+    "commands": 12,
     "cli": 12,
     "testing": 12,
     "__init__": 12,

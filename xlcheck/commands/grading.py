@@ -1,0 +1,158 @@
+"""Verbs of a grader: demo, grade, audit, export, compare, annotate."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xlcheck.arguments import Verbs, add_binding, add_out, add_workbook, score
+from xlcheck.commands.output import broken_code, declared_checks, print_facts, show_report
+from xlcheck.errors import UsageError, XlcheckError
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from xlcheck.report.document import Report
+
+DEMO_TASK = "sic-epitaxy-dcf"
+DEMO_ANSWERS = {"reference": "A good answer", "flawed": "A flawed answer"}
+FORMATS = ("csv", "html", "junit", "markdown", "sarif")
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verbs of a grader."""
+    demo = verbs.add("demo", _demo, "grade a bundled good answer and a flawed one")
+    add_out(demo)
+
+    grade = verbs.add("grade", _grade, "score a submission against a rubric")
+    grade.add_argument(
+        "submission", type=Path, metavar="SUBMISSION", help="a workbook, or a folder with one and memo files"
+    )
+    grade.add_argument("--rubric", required=True, metavar="ID|FILE", help="a bundled rubric or a YAML file")
+    grade.add_argument("--verdicts", type=Path, metavar="FILE", help="the judge's decisions, JSON or JSON Lines")
+    grade.add_argument("--min-score", type=score, metavar="N", help="exit 1 if the score (its low end) is below N")
+    grade.add_argument("--strict", action="store_true", help="exit 4 if the score is provisional")
+    add_binding(grade)
+    add_out(grade)
+
+    audit = verbs.add("audit", _audit, "run every check that applies on a workbook; no score")
+    add_workbook(audit)
+    audit.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
+    add_binding(audit)
+
+    export = verbs.add("export", _export, "turn a report.json into what another tool reads", json=False)
+    export.add_argument("report", type=Path, metavar="REPORT.json")
+    export.add_argument("--to", required=True, choices=FORMATS, help="the format; it is printed")
+
+    compare = verbs.add("compare", _compare, "say what differs between two answers, and why")
+    compare.add_argument("first", type=Path, metavar="FIRST", help="a report.json, or a workbook to audit")
+    compare.add_argument("second", type=Path, metavar="SECOND", help="another of the same rubric")
+
+    annotate = verbs.add(
+        "annotate", _annotate, "write a copy of a workbook with the findings in comments and colour", json=False
+    )
+    add_workbook(annotate)
+    annotate.add_argument("--report", type=Path, metavar="FILE", help="a report.json of it; without one it is audited")
+    annotate.add_argument("--out", type=Path, default=Path("annotated.xlsx"), metavar="FILE", help="(%(default)s)")
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from xlcheck.resources import bundled
+
+    task = bundled("fixtures", DEMO_TASK)
+    if task is None:
+        raise XlcheckError(f"the bundled task {DEMO_TASK} is missing; install xlcheck again")
+    files: Sequence[Path] = ()
+    for answer, says in DEMO_ANSWERS.items():
+        report, files = _graded(task / answer, DEMO_TASK, task / answer / "verdicts.json", args.out / answer)
+        print(f"{'=' * 4} {says} {'=' * max(4, 90 - len(says))}")
+        show_report(args, report)
+        print()
+    print(f"Read the second answer's report in a browser: {files[-1]}")
+    return 0
+
+
+def _grade(args: argparse.Namespace) -> int:
+    report, files = _graded(
+        args.submission, args.rubric, args.verdicts, args.out, binding=args.binding, vocabulary=args.vocabulary
+    )
+    show_report(args, report)
+    if not args.json:
+        print(f"\nReport: {files[-1]}")
+    return _grade_code(report, args.min_score, strict=args.strict)
+
+
+def _graded(
+    submission: Path,
+    rubric: str,
+    verdicts: Path | None,
+    out: Path,
+    *,
+    binding: Path | None = None,
+    vocabulary: Path | None = None,
+) -> tuple[Report, Sequence[Path]]:
+    from xlcheck.pipeline import grade_with_papers
+    from xlcheck.report.sheets import workbook_view
+    from xlcheck.report.writing import write_report
+
+    report, paper = grade_with_papers(submission, rubric, verdicts, binding, vocabulary)
+    view = workbook_view(paper, report) if paper is not None else None
+    return report, write_report(report, out, view)
+
+
+def _grade_code(report: Report, min_score: Decimal | None, *, strict: bool) -> int:
+    card = report.score_card
+    assert card is not None
+    if report.broken():
+        return broken_code(report)
+    if card.low is None or card.high is None or card.status in ("ungradable", "invalid"):
+        return 3
+    if strict and card.status == "provisional":
+        return 4
+    return 1 if min_score is not None and card.low < min_score else 0
+
+
+def _audit(args: argparse.Namespace) -> int:
+    from xlcheck.pipeline import audit
+
+    report = audit(args.workbook, rubric=args.rubric, binding=args.binding, vocabulary=args.vocabulary)
+    show_report(args, report)
+    return broken_code(report)
+
+
+def _export(args: argparse.Namespace) -> int:
+    from xlcheck.report.exports import export, read_report
+
+    declared_checks()
+    print(export(read_report(args.report), args.to), end="")
+    return 0
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from xlcheck.pipeline import audit
+    from xlcheck.report.compare import compare, comparison_text
+    from xlcheck.report.exports import read_report
+
+    first, second = (read_report(path) if path.suffix == ".json" else audit(path) for path in (args.first, args.second))
+    found = compare(first, second)
+    print_facts(args, lambda: found.model_dump(mode="json"), lambda: comparison_text(found))
+    return 0
+
+
+def _annotate(args: argparse.Namespace) -> int:
+    from xlcheck.intake import open_package
+    from xlcheck.pipeline import audit, one_workbook
+    from xlcheck.report.annotated import annotated
+    from xlcheck.report.exports import read_report
+    from xlcheck.report.writing import write_new
+
+    workbook = one_workbook(args.workbook)
+    package = open_package(workbook)
+    report = audit(workbook) if args.report is None else read_report(args.report)
+    if report.workbook_sha256 != package.sha256:
+        raise UsageError(f"{args.report} is the report of another workbook (SHA-256 {report.workbook_sha256})")
+    write_new(args.out, annotated(package, report))
+    print(f"Marked-up copy: {args.out}")
+    return broken_code(report)
