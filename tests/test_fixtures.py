@@ -16,6 +16,7 @@ from xlcheck.calibrate import calibrate
 from xlcheck.cells import CellRef
 from xlcheck.checking import CHECKS
 from xlcheck.pipeline import audit, grade
+from xlcheck.memo import read_memo
 from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.recompute import recompute
 from xlcheck.rubric import load_rubric
@@ -143,7 +144,7 @@ def test_every_quote_of_a_verdict_stands_in_what_was_handed_in(answer):
     rubric = load_rubric("sic-epitaxy-dcf")
     rulings = load_verdicts(TASK / answer / "verdicts.json", rubric)
     book = load(TASK / answer / "model.xlsx")
-    passages = workbook_passages(book, recompute(book)) + memo_passages(tuple((TASK / answer).glob("*.md")))
+    passages = workbook_passages(book, recompute(book)) + memo_passages(map(read_memo, (TASK / answer).glob("*.md")))
     lost = [quote.text for ruling in verify(rulings, passages) for quote in ruling.quotes if quote.found == "not_found"]
     assert lost == []
 

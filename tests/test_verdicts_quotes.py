@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlcheck.cells import CellRef, Scalar
+from xlcheck.memo import read_memo
 from xlcheck.quotes import Passages, displayed, memo_passages, normalised, verify, workbook_passages
 from xlcheck.verdicts import Quote, Verdict
 from xlcheck.workbook import Book, Cell, Sheet
@@ -213,14 +214,14 @@ def test_memo_text_is_read_by_suffix(tmp_path: Path) -> None:
     (tmp_path / "memo.md").write_text("Growth is argued.", encoding="utf-8")
     (tmp_path / "old.txt").write_bytes("毛利率提高".encode("gb18030"))
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    passages = memo_passages(sorted(tmp_path.iterdir()))
+    passages = memo_passages(map(read_memo, sorted(tmp_path.iterdir())))
     assert passages.texts == ("Growth is argued.", "毛利率提高")
 
 
 def test_a_memo_that_cannot_be_read_leaves_quotes_open_not_refuted(tmp_path: Path) -> None:
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 cut off")
     (tmp_path / "broken.docx").write_bytes(b"PK\x03\x04 cut off")
-    passages = memo_passages(sorted(tmp_path.iterdir())) + Passages(("Growth is argued.",))
+    passages = memo_passages(map(read_memo, sorted(tmp_path.iterdir()))) + Passages(("Growth is argued.",))
     assert [sentence.partition(":")[0] for sentence in passages.unread] == ["broken.docx", "broken.pdf"]
     quotes = (Quote(text="Growth is argued"), Quote(text="perhaps in the PDF"))
     verdict = verify([Verdict(item="J01", verdict="pass", quotes=quotes)], passages)[0]
@@ -234,7 +235,7 @@ def test_word_memos_are_read_with_their_tables(tmp_path: Path) -> None:
     cells = document.add_table(rows=1, cols=2).rows[0].cells
     cells[0].text, cells[1].text = "WACC", "8.4%"
     document.save(str(tmp_path / "memo.docx"))
-    passages = memo_passages([tmp_path / "memo.docx"])
+    passages = memo_passages([read_memo(tmp_path / "memo.docx")])
     assert passages.unread == ()
     quotes = (Quote(text="argued from berth capacity"), Quote(text="WACC 8.4%"), Quote(text="WACC 8.5%"))
     verdict = verify([Verdict(item="J01", verdict="pass", quotes=quotes)], passages)[0]
@@ -263,7 +264,7 @@ def _pdf(lines: list[str]) -> bytes:
 def test_pdf_memos_are_read_across_lines_and_hyphens(tmp_path: Path) -> None:
     pytest.importorskip("pypdf")
     (tmp_path / "memo.pdf").write_bytes(_pdf(["The fleet is argued from berth capa-", "city and ticket prices."]))
-    passages = memo_passages([tmp_path / "memo.pdf"])
+    passages = memo_passages([read_memo(tmp_path / "memo.pdf")])
     assert passages.unread == ()
     quotes = (Quote(text="berth capacity and ticket prices"), Quote(text="berth capacity and fares"))
     verdict = verify([Verdict(item="J01", verdict="pass", quotes=quotes)], passages)[0]
@@ -272,4 +273,4 @@ def test_pdf_memos_are_read_across_lines_and_hyphens(tmp_path: Path) -> None:
 
 def test_text_of_another_encoding_is_read(tmp_path: Path) -> None:
     (tmp_path / "memo.txt").write_bytes("Growth is argued.".encode("utf-16"))
-    assert memo_passages([tmp_path / "memo.txt"]).texts == ("Growth is argued.",)
+    assert memo_passages([read_memo(tmp_path / "memo.txt")]).texts == ("Growth is argued.",)

@@ -11,6 +11,7 @@ from typing import Literal, get_type_hints
 from xlcheck.cells import CellRef, Frozen, RangeRef, Tolerance
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
+from xlcheck.memo import Memo
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
 from xlcheck.roles.vocabulary import SCALAR_ROLES, SERIES_ROLES
@@ -101,6 +102,7 @@ _WHOLE: dict[str, object] = {
     "graph": Graph,
     "roles": Roles,
     "params": Params,
+    "memos": tuple[Memo, ...],
     "previous": Book | None,
 }
 FATAL_CONFIDENCE = 0.8
@@ -139,6 +141,8 @@ class Workpaper:
     recalc: Recalc
     graph: Graph
     roles: Roles
+    memos: tuple[Memo, ...] = ()
+    """The memo files beside the workbook."""
     previous: Book | None = None
 
 
@@ -156,7 +160,7 @@ class Request:
 def check(
     check_id: str, *, severity: Severity = "scored", consequence_of: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Outcomes]], Callable[..., Outcomes]]:
-    """Declare a check; its parameters are role names, or ``book recalc graph roles params previous``.
+    """Declare a check; its parameters are role names, or ``book recalc graph roles params memos previous``.
 
     Raises ValueError at import for an id used twice, an unknown role, or a wrong annotation.
     """

@@ -14,6 +14,7 @@ from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
 from xlcheck.intake import find_workbook
+from xlcheck.memo import read_memo
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
 from xlcheck.roles import Roles
@@ -72,7 +73,7 @@ def grade_with_papers(
         found = find_workbook(submission, rules.submission)
         paper = None
         if found.workbook is not None:
-            paper = study(found.workbook, given, rules.valuation_date, vocabulary)
+            paper = study(found.workbook, given, rules.valuation_date, vocabulary, found.memos)
     except SubmissionError as error:
         return Graded(_report(rules, None, (), ungradable_card(rules, str(error))), None)
     if paper is None:
@@ -81,7 +82,7 @@ def grade_with_papers(
         empty = empty_card(rules, f"{paper.book.file_name} has no cell content")
         return Graded(_report(rules, paper, (), empty), paper)
     results = _checked(paper, requests(rules))
-    handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(found.memos)
+    handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
     card = score(rules, results, verify(rulings, handed_in))
     return Graded(_report(rules, paper, results, card), paper)
 
@@ -99,7 +100,8 @@ def audit(
     a rubric, binding or vocabulary file that is not valid.
     """
     rules = load_rubric(rubric, CHECKS)
-    paper = study(one_workbook(workbook), _binding(rules, binding), rules.valuation_date, vocabulary)
+    model, memos = workbook_and_memos(workbook)
+    paper = study(model, _binding(rules, binding), rules.valuation_date, vocabulary, memos)
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
     return _report(rules, paper, _checked(paper, wanted), None)
@@ -114,11 +116,13 @@ def study(
     binding: Binding | None = None,
     valuation_date: date | None = None,
     vocabulary: FilePath | None = None,
+    memos: Iterable[Path] = (),
 ) -> Workpaper:
     """Read, recompute and locate: everything that checks may ask for."""
     book = load(workbook)
     recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
-    return Workpaper(book, recalc, recalc.graph, _located(book, recalc, binding, vocabulary))
+    roles = _located(book, recalc, binding, vocabulary)
+    return Workpaper(book, recalc, recalc.graph, roles, tuple(map(read_memo, memos)))
 
 
 def locate(book: Book, recalc: Recalc, binding: FilePath | None = None, vocabulary: FilePath | None = None) -> Roles:
@@ -137,10 +141,16 @@ def _located(book: Book, recalc: Recalc, binding: Binding | None, vocabulary: Fi
 
 def one_workbook(path: FilePath) -> Path:
     """Return the workbook that a path means, a file or a folder with one; SubmissionError if there is none."""
+    workbook, _ = workbook_and_memos(path)
+    return workbook
+
+
+def workbook_and_memos(path: FilePath) -> tuple[Path, tuple[Path, ...]]:
+    """Return the workbook that a path means and the memo files beside it; raises as `one_workbook` does."""
     found = find_workbook(path)
     if found.workbook is None:
         raise SubmissionError(found.reason or f"{path}: there is no workbook")
-    return found.workbook
+    return found.workbook, found.memos
 
 
 def excel_serial(day: date) -> float:

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
-from pathlib import Path
 
 from xlcheck.cells import CellError, CellRef, Scalar, is_number
 from xlcheck.engines import Unsolved
-from xlcheck.memo import read_memo
+from xlcheck.memo import Memo
 from xlcheck.recompute import Recalc
 from xlcheck.verdicts import Found, Quote, Verdict
 from xlcheck.workbook import Book, Sheet
@@ -247,8 +246,8 @@ def _said(literal: re.Match[str]) -> str:
     return literal[1] or literal[2] or literal[3] or ""
 
 
-def memo_passages(paths: Iterable[Path]) -> Passages:
-    """Return the text of memo files; those that cannot be read are named in `unread`."""
-    memos = [read_memo(path) for path in paths]
+def memo_passages(memos: Iterable[Memo]) -> Passages:
+    """Return the text of memos; those that could not be read are named in `unread`."""
+    memos = tuple(memos)
     texts = tuple(text for memo in memos for text in memo.texts)
     return Passages(texts, {}, tuple(memo.unread for memo in memos if memo.unread is not None))
