@@ -15,8 +15,8 @@ import pytest
 from xlcheck.calibrate import calibrate
 from xlcheck.cells import CellRef
 from xlcheck.checking import CHECKS
-from xlcheck.pipeline import audit, grade
 from xlcheck.memo import read_memo
+from xlcheck.pipeline import audit, grade
 from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.recompute import recompute
 from xlcheck.rubric import load_rubric
