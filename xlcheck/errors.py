@@ -6,7 +6,9 @@ XlcheckError
 │   ├── VerdictError        a verdict file, with item and line
 │   └── BindingError        a binding file
 ├── SubmissionError         the submission cannot be graded: exit 3
-└── EngineError             an engine broke where no other could speak: exit 5
+│   └── WorkerLostError     its worker process overran a limit or died
+├── EngineError             an engine broke where no other could speak: exit 5
+└── WorkerBrokeError        a fault of xlcheck inside a worker process: exit 5
 """
 
 from __future__ import annotations
@@ -46,3 +48,16 @@ class EngineError(XlcheckError):
     """A recalculation engine failed in a way that no `Unsolved` cell can express."""
 
     exit_code = 5
+
+
+class WorkerLostError(SubmissionError):
+    """A worker process overran a limit or died; the text says which, and names no file."""
+
+    def __init__(self, message: str, killed_by: int | None = None) -> None:
+        super().__init__(message)
+        self.killed_by = killed_by
+        """Signal that ended the worker from outside; None where a limit did."""
+
+
+class WorkerBrokeError(XlcheckError):
+    """The work in a worker process raised an error that is no user's: a fault of xlcheck."""
