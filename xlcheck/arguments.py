@@ -34,6 +34,7 @@ class Verbs(NamedTuple):
         parser.set_defaults(run=run)
         if json:
             parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.add_argument("--quiet", "-q", action="store_true", help="show no progress on standard error")
         return parser
 
     def group(self, name: str, summary: str) -> Verbs:
@@ -83,6 +84,13 @@ def score(text: str) -> Decimal:
     if not 0 <= value <= 100 if value.is_finite() else True:
         raise argparse.ArgumentTypeError(f"{text!r} is no score; give a number from 0 to 100")
     return value
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0 from its text; raises ``argparse.ArgumentTypeError``."""
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
 
 
 class _Version(argparse.Action):

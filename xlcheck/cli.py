@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xlcheck.arguments import empty_parser
 from xlcheck.commands import authoring, grading, reading
 from xlcheck.errors import XlcheckError
+from xlcheck.progress import let_progress_show
 
 COMMANDS = (grading, reading, authoring)
 """Modules of verbs; each adds its own."""
@@ -29,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _forgive_narrow_terminals()
     gc.set_threshold(50_000, 20, 10)  # a workbook is many objects that live to the end, and in no cycle
     args = build_parser().parse_args(argv)
+    let_progress_show(sys.stderr.isatty() and not args.quiet)
     try:
         code: int = args.run(args)
     except XlcheckError as error:

@@ -15,6 +15,7 @@ from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
 from xlcheck.intake import find_workbook
 from xlcheck.memo import read_memo
+from xlcheck.progress import stage
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
 from xlcheck.roles import Roles
@@ -108,7 +109,10 @@ def audit(
 
 
 def _checked(paper: Workpaper, wanted: Iterable[Request]) -> tuple[CheckResult, ...]:
-    return with_effects(run_checks(paper, wanted), paper.recalc, paper.roles)
+    with stage("Checking"):
+        results = run_checks(paper, wanted)
+    with stage("Repairing each fault for its effect"):
+        return with_effects(results, paper.recalc, paper.roles)
 
 
 def study(
@@ -119,9 +123,12 @@ def study(
     memos: Iterable[Path] = (),
 ) -> Workpaper:
     """Read, recompute and locate: everything that checks may ask for."""
-    book = load(workbook)
-    recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
-    roles = _located(book, recalc, binding, vocabulary)
+    with stage("Reading the workbook"):
+        book = load(workbook)
+    with stage("Recomputing"):
+        recalc = recompute(book, None if valuation_date is None else excel_serial(valuation_date))
+    with stage("Finding the roles"):
+        roles = _located(book, recalc, binding, vocabulary)
     return Workpaper(book, recalc, recalc.graph, roles, tuple(map(read_memo, memos)))
 
 

@@ -11,6 +11,7 @@ from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
 from xlcheck.engines import Unsolved
 from xlcheck.mutation.edits import edited
 from xlcheck.mutation.subject import OPERATORS, Mutation, Subject
+from xlcheck.progress import watched
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.roles.locate import locate
 from xlcheck.workbook import Book
@@ -95,7 +96,7 @@ def kill_matrix(
 
 def planted_faults(paper: Workpaper, seed: int = 0) -> Iterator[tuple[str, Mutation | None]]:
     """Yield each operator with its fault, None where it finds nothing to change in this workbook."""
-    for name, function in OPERATORS.items():
+    for name, function in watched(OPERATORS.items(), "Planting faults"):
         subject = Subject(paper, Random(f"{seed}:{name}"))  # noqa: S311 - a choice to repeat, no secret
         mutations = list(function(subject))
         for mutation in mutations:
