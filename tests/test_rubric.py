@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.errors import RubricError
 from xlcheck.resources import bundled, bundled_names
-from xlcheck.rubric import Rubric, fingerprint, load_rubric, parse_rubric, requests, rubric_schema
+from xlcheck.rubric import Rubric, fingerprint, load_rubric, parse_rubric, requests, rubric_schema, second_round
 
 CHECKS = {"bridge.equity-identity", "wacc.range", "terminal.gordon-identity", "fatal.growth-not-below-wacc"}
 GOOD = """\
@@ -248,3 +248,92 @@ PIECES = st.sampled_from(
 def test_a_damaged_rubric_is_read_or_refused_never_a_traceback(start: int, length: int, piece: str) -> None:
     with contextlib.suppress(RubricError):
         parse_rubric(GOOD[:start] + piece + GOOD[start + length :], "r.yaml", CHECKS)
+
+
+FOLLOWUP = """\
+followup:
+  information:
+    - {text: "capex is raised by 20 %", moves: {role: capex, factor: 1.2, from_year: 2027, to_year: 2028}}
+  challenges:
+    - {id: C1, sound: true, text: "leases are 52", moves: {role: lease_liabilities, value: 52000}}
+    - {id: C2, sound: false, text: "growth is 4 %"}
+  program:
+    - {id: P01, check: bridge.equity-identity, weight: 60}
+  judge:
+    - {id: J01, challenge: C2, dimension: challenges, weight: 40, pass_if: "rejected"}
+"""
+
+
+def test_the_second_round_is_a_rubric_of_its_own() -> None:
+    rubric = parse_rubric(GOOD + FOLLOWUP, known_checks=CHECKS)
+    second = second_round(rubric)
+    assert second.id == "river-ferry-dcf.followup"
+    assert [(item.id, item.weight) for item in second.items] == [("P01", 60), ("J01", 40)]
+    assert (second.cutoff, second.binding) == (rubric.cutoff, rubric.binding)
+    assert second.fatal == second.deductions == ()
+
+
+BAD_FOLLOWUPS = {
+    "weights do not sum": ("weight: 40", "weight: 39", "followup.program", "sum to 99"),
+    "a check is unknown": ("bridge.equity", "bridge.equiti", "followup.program[0].check", "did you mean"),
+    "a role is unknown": ("role: capex", "role: capx", "followup.information[0].moves.role", "did you mean 'capex'?"),
+    "nothing says by how much": ("factor: 1.2, ", "", "followup.information[0].moves", "say either 'factor'"),
+    "years run backwards": ("to_year: 2028", "to_year: 2026", "moves.to_year", "2026 lies before from_year 2027"),
+    "one cell has no years": ("value: 52000", "value: 1, to_year: 2030", "moves.role", "years belong to a line"),
+    "a challenge is unknown": ("challenge: C2", "challenge: C3", "followup.judge[0].challenge", "write one of C1, C2"),
+    "a challenge stands twice": ("id: C2", "id: C1", "followup.challenges[1].id", "stands there twice"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_FOLLOWUPS)
+def test_a_bad_second_round_gets_one_sentence(fault: str) -> None:
+    old, new, key, words = BAD_FOLLOWUPS[fault]
+    assert old in FOLLOWUP
+    with pytest.raises(RubricError, match=re.escape(words)) as caught:
+        parse_rubric(GOOD + FOLLOWUP.replace(old, new, 1), "r.yaml", CHECKS)
+    assert key in str(caught.value)
+
+
+OUTCOME = """\
+schema_version: 1
+id: ferries
+title: Ferries
+mode: outcome
+questions: {Q1: "How many?", Q2: "How long?"}
+judge:
+  - {id: Q1.a, question: Q1, part: pre, pass_if: "counts"}
+  - {id: Q2.a, question: Q2, part: pre, pass_if: "a"}
+  - {id: Q2.b, question: Q2, part: post, pass_if: "b"}
+  - {id: Q2.c, question: Q2, part: post, pass_if: "c"}
+"""
+
+
+def test_each_question_of_an_outcome_weighs_the_same() -> None:
+    rubric = parse_rubric(OUTCOME)
+    assert [str(item.weight) for item in rubric.judge] == ["50", "16.666667", "16.666667", "16.666666"]
+    assert sum(item.weight for item in rubric.judge) == 100
+    assert {item.scale for item in rubric.judge} == {"0-4"}
+    assert Rubric.model_validate_json(rubric.model_dump_json()) == rubric
+
+
+BAD_OUTCOMES = {
+    "a weight is stated": ('pass_if: "a"', 'weight: 50, pass_if: "a"', "judge[1].weight", "leave the weight out"),
+    "a question is unknown": ("question: Q2,", "question: Q7,", "judge[1]", "'question' is Q7; the questions are Q1"),
+    "a question has no item": ("question: Q1,", "question: Q2,", "questions.Q1", "no judge item"),
+    "an item is not graded": ('pass_if: "a"', 'scale: pass-fail, pass_if: "a"', "judge[1].scale", "graded 0 to 4"),
+    "another mode": ("mode: outcome", "mode: research_judgement", "judge", "missing"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_OUTCOMES)
+def test_a_bad_outcome_rubric_gets_one_sentence(fault: str) -> None:
+    old, new, key, words = BAD_OUTCOMES[fault]
+    assert old in OUTCOME
+    with pytest.raises(RubricError, match=re.escape(words)) as caught:
+        parse_rubric(OUTCOME.replace(old, new, 1), "r.yaml")
+    assert key in str(caught.value)
+
+
+def test_a_price_later_than_the_cutoff_is_refused() -> None:
+    with pytest.raises(RubricError, match=r"r\.yaml:8: price\.as_of: the price is of 2026-04-01, later than"):
+        parse_rubric(GOOD.replace("as_of: 2026-03-31", "as_of: 2026-04-01"), "r.yaml", CHECKS)

@@ -10,10 +10,13 @@ from pydantic import BaseModel
 
 from xlcheck.calibrate import Answer, CalibrationFile
 from xlcheck.errors import UsageError
+from xlcheck.followup import Challenge, Information, Move
 from xlcheck.rubric import (
     Basis,
     Deduction,
+    EvidenceRule,
     FatalRule,
+    FollowUp,
     ForecastTask,
     JudgeItem,
     Price,
@@ -24,23 +27,36 @@ from xlcheck.rubric import (
 from xlcheck.verdicts import Quote, Verdict, parse_verdicts
 from xlcheck.yamltext import parse_document, validate
 
-PAGE = (Path(__file__).parents[1] / "docs" / "rubrics.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "rubrics.md").read_text(encoding="utf-8")
 EXAMPLES = {kind: re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("yaml", "json")}
 MODELS = [
     Rubric, Basis, Price, ProgramItem, JudgeItem, Deduction, FatalRule, ForecastTask, Verdict, Quote, Answer,
-    CalibrationFile,
+    CalibrationFile, EvidenceRule,
 ]  # fmt: skip
+
+
+def missing_keys(model: type[BaseModel], page: str) -> list[str]:
+    return [
+        name
+        for name in model.model_fields
+        if not re.search(rf"`{name}`|\b{name}: |\"{name}\": |^ *{name}:$", page, re.MULTILINE)
+        and (model, name) not in ((Quote, "found"), (JudgeItem, "challenge"))
+    ]
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_key_is_named_on_the_page(model: type[BaseModel]) -> None:
-    missing = [
-        name
-        for name in model.model_fields
-        if not re.search(rf"`{name}`|\b{name}: |\"{name}\": |^{name}:$", PAGE, re.MULTILINE)
-        and (model, name) != (Quote, "found")
-    ]
-    assert missing == []
+    assert missing_keys(model, PAGE) == []
+
+
+@pytest.mark.parametrize("model", [FollowUp, Information, Challenge, Move])
+def test_every_key_of_the_second_round_is_named_on_its_page(model: type[BaseModel]) -> None:
+    page = (DOCS / "followup.md").read_text(encoding="utf-8")
+    assert missing_keys(model, page) == []
+    assert "challenge: " in page
+    rubric = parse_rubric(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[0], "followup.yaml")
+    assert rubric.followup is not None
 
 
 def test_the_example_rubric_and_its_verdicts_are_valid() -> None:

@@ -252,7 +252,12 @@ def explain(rubric: Rubric) -> str:
     return "\n".join(lines) + "\n"
 
 
-_LEAK = {"invalid": "makes the run invalid", "deduct": "takes points off", "item": "is judged by an item"}
+_LEAK = {
+    "invalid": "makes the run invalid",
+    "deduct": "takes points off",
+    "fatal": "is a fatal error",
+    "item": "is judged by an item",
+}
 
 
 def _program_lines(rubric: Rubric) -> Iterator[str]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
@@ -23,12 +21,11 @@ from xlcheck.cells import Frozen
 from xlcheck.checking import Request
 from xlcheck.errors import RubricError
 from xlcheck.resources import bundled, bundled_names
-from xlcheck.roles.vocabulary import SCALAR_ROLES, SERIES_ROLES
+from xlcheck.rubric_faults import inconsistencies, questions_weighted, second_round
 from xlcheck.rubric_items import (
     Basis,
     Deduction,
     FatalRule,
-    ForecastTask,
     Id,
     JudgeItem,
     Place,
@@ -38,12 +35,15 @@ from xlcheck.rubric_items import (
     Share,
     Text,
 )
-from xlcheck.yamltext import Document, Location, MisfitError, closest, parse_document, read_document, validate
+from xlcheck.rubric_sections import EvidenceRule, FileName, FollowUp, ForecastTask
+from xlcheck.yamltext import Document, MisfitError, closest, parse_document, read_document, validate
 
 __all__ = [
     "Basis",
     "Deduction",
+    "EvidenceRule",
     "FatalRule",
+    "FollowUp",
     "ForecastTask",
     "JudgeItem",
     "Mode",
@@ -56,9 +56,10 @@ __all__ = [
     "requests",
     "rubric_path",
     "rubric_schema",
+    "second_round",
 ]
 
-Mode = Literal["financial_model", "research_judgement", "quantile_forecast"]
+Mode = Literal["financial_model", "research_judgement", "quantile_forecast", "outcome"]
 
 
 class Rubric(Frozen):
@@ -72,7 +73,10 @@ class Rubric(Frozen):
     basis: Basis | None = None
     cutoff: date | None = None
     """Evidence published later is a leak."""
-    on_leak: Literal["invalid", "deduct", "item"] = "invalid"
+    on_leak: Literal["invalid", "deduct", "item", "fatal"] = "invalid"
+    """What such a leak does: no total at all, a deduction, the loss of the items that look for it, or the cap."""
+    evidence: EvidenceRule | None = None
+    """What an answer may rest on."""
     valuation_date: date | None = None
     program_share: tuple[Share, Share] = (Decimal("0.25"), Decimal("0.35"))
     """Lowest and highest share of the points that checks may decide; [1, 1] where there are no judge items."""
@@ -99,8 +103,19 @@ class Rubric(Frozen):
     """True charges also what fails only because of another finding."""
     unverified_quote: Literal["open", "fail", "accept"] = "open"
     """What becomes of a decision whose required quote was not found."""
+    followup: FollowUp | None = None
+    """The second round of a financial model."""
+    actuals: FileName | None = None
+    """File of what came true later (``actuals.yaml``), held by the grader; nobody who answers or judges sees it."""
     forecast: ForecastTask | None = None
     """For `quantile_forecast`, and only there."""
+    questions: dict[Id, Text] = Field(default={})
+    """Question id to question; for `outcome`, and only there."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weights_of_questions(cls, data: object) -> object:
+        return questions_weighted(data) if isinstance(data, dict) and data.get("mode") == "outcome" else data
 
     @model_validator(mode="before")
     @classmethod
@@ -114,7 +129,7 @@ class Rubric(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> Rubric:
-        for location, sentence in _inconsistencies(self, (info.context or {}).get("known_checks")):
+        for location, sentence in inconsistencies(self, (info.context or {}).get("known_checks")):
             raise MisfitError(location, sentence)
         return self
 
@@ -122,131 +137,6 @@ class Rubric(Frozen):
     def items(self) -> tuple[ProgramItem | JudgeItem, ...]:
         """Program items, then judge items."""
         return (*self.program, *self.judge)
-
-
-def _inconsistencies(rubric: Rubric, known_checks: Collection[str] | None) -> Iterator[tuple[Location, str]]:
-    if rubric.schema_version != 1:
-        yield ("schema_version",), f"found {rubric.schema_version}; this version of xlcheck reads 1"
-    yield from _repeated_ids(rubric)
-    if known_checks is not None:
-        yield from _unknown_checks(rubric, known_checks)
-    for role in rubric.binding:
-        if role not in SCALAR_ROLES and role not in SERIES_ROLES:
-            known = (*SCALAR_ROLES, *SERIES_ROLES)
-            yield ("binding", role), f"{role!r} is no role{closest(role, known)}; `xlcheck roles` lists them"
-    yield from _bounds_faults(rubric)
-    yield from _emptied_groups(rubric)
-    yield from _mode_faults(rubric)
-    if rubric.mode != "quantile_forecast":
-        yield from _weight_faults(rubric)
-    if rubric.on_leak == "deduct" and not any(deduction.leak for deduction in rubric.deductions):
-        yield ("on_leak",), "'deduct' needs a deduction with 'leak: true' that says how many points"
-
-
-def _repeated_ids(rubric: Rubric) -> Iterator[tuple[Location, str]]:
-    seen: dict[str, str] = {}
-    lists = {
-        "program": [item.id for item in rubric.program],
-        "judge": [item.id for item in rubric.judge],
-        "deductions": [deduction.id for deduction in rubric.deductions],
-        "fatal": [rule.key for rule in rubric.fatal],
-    }
-    for name, keys in lists.items():
-        for index, key in enumerate(keys):
-            if key in seen:
-                yield (name, index, "id"), f"the id {key!r} is already used by {seen[key]}; each id stands once"
-            seen[key] = f"{name}[{index}]"
-
-
-def _unknown_checks(rubric: Rubric, known: Collection[str]) -> Iterator[tuple[Location, str]]:
-    named = [(("program", i, "check"), item.check) for i, item in enumerate(rubric.program)]
-    named += [(("fatal", i, "check"), rule.check) for i, rule in enumerate(rubric.fatal) if rule.check]
-    for location, check_id in named:
-        if check_id not in known:
-            yield location, f"{check_id!r} is no check{closest(check_id, known)}; `xlcheck checks` lists them"
-
-
-def _bounds_faults(rubric: Rubric) -> Iterator[tuple[Location, str]]:
-    told = [(("program", i), item.params) for i, item in enumerate(rubric.program)]
-    told += [(("fatal", i), rule.params) for i, rule in enumerate(rubric.fatal)]
-    for location, params in told:
-        bounds = {name: params[name] for name in ("low", "high") if name in params}
-        for name, bound in bounds.items():
-            if not isinstance(bound, Decimal):
-                yield (*location, "params", name), f"found {bound!r}; write a number, rates as decimals such as 0.085"
-                return
-        if len(bounds) == 2 and bounds["low"] > bounds["high"]:  # type: ignore[operator]
-            yield (*location, "params", "low"), f"low {bounds['low']} lies above high {bounds['high']}"
-
-
-def _emptied_groups(rubric: Rubric) -> Iterator[tuple[Location, str]]:
-    sizes = Counter(item.group for item in rubric.program)
-    for index, item in enumerate(rubric.program):
-        if item.when_absent == "skip" and (item.group is None or sizes[item.group] == 1):
-            having = "has no group" if item.group is None else f"is alone in the group {item.group!r}"
-            yield (
-                ("program", index, "when_absent"),
-                f"{item.id} {having}, so nothing could take over its weight; "
-                "write 'fail', or give it a group with another item",
-            )
-
-
-def _mode_faults(rubric: Rubric) -> Iterator[tuple[Location, str]]:
-    if rubric.mode == "quantile_forecast":
-        yield from _forecast_faults(rubric)
-        return
-    if rubric.forecast is not None:
-        yield ("forecast",), f"belongs to the mode quantile_forecast, and the mode is {rubric.mode}"
-    if rubric.mode == "research_judgement" and rubric.program:
-        yield ("program",), "the mode research_judgement has judge items only"
-    if rubric.mode == "research_judgement" and rubric.fatal:
-        yield ("fatal",), "the mode research_judgement knows deductions, no fatal errors"
-    if not rubric.items:
-        yield (), "the rubric has no items; list some under 'program' or 'judge'"
-
-
-def _forecast_faults(rubric: Rubric) -> Iterator[tuple[Location, str]]:
-    task = rubric.forecast
-    if task is None:
-        yield ("mode",), "quantile_forecast needs the key 'forecast' with baseline_wis, reference_wis and quantiles"
-        return
-    if rubric.items:
-        yield ("program" if rubric.program else "judge",), "a quantile forecast is scored by its WIS alone"
-    if task.reference_wis >= task.baseline_wis:
-        yield (
-            ("forecast", "reference_wis"),
-            f"the reference ({task.reference_wis}) must lie below the baseline ({task.baseline_wis})",
-        )
-    levels = task.quantiles
-    if list(levels) != sorted(set(levels)) or [1 - level for level in reversed(levels)] != list(levels):
-        yield ("forecast", "quantiles"), "levels must rise and lie symmetrically about 0.5, such as [0.1, 0.5, 0.9]"
-    elif Decimal("0.5") not in levels:
-        yield ("forecast", "quantiles"), "the median 0.5 is missing"
-
-
-def _weight_faults(rubric: Rubric) -> Iterator[tuple[Location, str]]:
-    program = sum((Fraction(item.weight) for item in rubric.program), Fraction(0))
-    judged = sum((Fraction(item.weight) for item in rubric.judge), Fraction(0))
-    first = "program" if rubric.program else "judge"
-    if program + judged != 100:
-        yield (
-            (first,),
-            f"the weights sum to {_decimal(program + judged)} (program {_decimal(program)}, judge {_decimal(judged)}); "
-            "they must sum to 100 exactly",
-        )
-    low, high = rubric.program_share
-    if low > high:
-        yield ("program_share",), f"[{low}, {high}] is no band; the lower share comes first"
-    if not low * 100 <= program <= high * 100:
-        yield (
-            ("program_share",),
-            f"the program items weigh {_decimal(program)} of 100, outside the band {low} to {high}; "
-            "change the weights or state another program_share",
-        )
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return (Decimal(value.numerator) / Decimal(value.denominator)).normalize() if value else Decimal(0)
 
 
 def load_rubric(source: str | Path, known_checks: Collection[str] | None = None) -> Rubric:
@@ -303,7 +193,7 @@ def requests(rubric: Rubric) -> tuple[Request, ...]:
 def _told(params: Mapping[str, Decimal | bool | str], rubric: Rubric) -> dict[str, Decimal | str | bool]:
     task: dict[str, Decimal | str | bool] = {}
     if rubric.price is not None:
-        task["price"] = rubric.price.value
+        task |= {"price": rubric.price.value, "price_tolerance": rubric.price.tolerance}
     if rubric.basis is not None:
         task |= {"currency": rubric.basis.currency, "unit": rubric.basis.unit}
     return task | dict(params)

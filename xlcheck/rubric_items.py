@@ -61,6 +61,9 @@ class Price(Frozen):
     value: Annotated[Decimal, Field(gt=0)]
     """Per share, in the currency of the basis."""
     as_of: date
+    """The day whose price it is; not later than the cutoff."""
+    tolerance: Annotated[Decimal, Field(ge=0)] = Decimal("0.005")
+    """How far the price in a workbook may lie from it, in the same unit; half a cent unless stated."""
 
 
 class ProgramItem(Frozen):
@@ -100,6 +103,12 @@ class JudgeItem(Frozen):
     """With 0-4 the judge gives a grade, credited as grade/4."""
     title: str | None = None
     """For people; `pass_if` stands in where it is missing."""
+    question: Id | None = None
+    """The question it belongs to; for the mode `outcome`, and only there."""
+    part: Literal["pre", "post"] | None = None
+    """In the mode `outcome`: about what was known before the cutoff, or about what came after."""
+    challenge: Id | None = None
+    """In a follow-up round: the challenge whose answer it judges."""
 
 
 class Deduction(Frozen):
@@ -138,16 +147,3 @@ class FatalRule(Frozen):
     def key(self) -> str:
         """The id that results and verdicts use: `id`, else the check id."""
         return self.id or self.check or ""
-
-
-class ForecastTask(Frozen):
-    """What a quantile forecast is measured against."""
-
-    baseline_wis: Annotated[Decimal, Field(gt=0)]
-    """Weighted interval score of the naive forecast (score 0), in the unit of the outcome."""
-    reference_wis: Annotated[Decimal, Field(ge=0)]
-    """Weighted interval score of the reference forecast (score 100); below the baseline's."""
-    quantiles: tuple[Annotated[Decimal, Field(gt=0, lt=1)], ...]
-    """Levels, rising and symmetric about 0.5."""
-    horizons: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
-    """Days ahead."""

@@ -30,16 +30,16 @@ def price_anchor(current_price: Located, params: Params) -> Outcomes:
     How to fix:
         Enter the closing price of the date that the task names.
     Units and tolerance:
-        Currency per share; half a unit of the second decimal.
+        Currency per share; ``tolerance`` of the rubric's price, half a unit of the second decimal unless stated.
     Source:
         The rubric.
     """
-    price = params.get("price")
+    price, slack = params.get("price"), params.get("price_tolerance")
     if not isinstance(price, Decimal):
         yield NotApplicable(reason="the rubric sets no price")
         return
     found, wanted = current_price.value, float(price)
-    near = Tolerance(relative=1e-6, absolute=0.005)
+    near = Tolerance(relative=1e-6, absolute=float(slack) if isinstance(slack, Decimal) else 0.005)
     if found is not None and not near.allows(found, wanted):
         message = f"the price {current_price.cell} is {found:g}; the task asks for {wanted:g}"
         yield Finding(message=message, cell=current_price.cell, found=found, expected=wanted, unit="per share")
@@ -105,6 +105,9 @@ def solves_to_price(
         yield NotApplicable(reason="no implied value, value per share and price are bound to cells")
         return
     source = graph.pure_link(implied_value.cell)
+    if source not in graph.ancestors([value_per_share.cell]):
+        yield NotApplicable(reason=f"{source} is not among the inputs of the value per share: nothing was solved for")
+        return
     slope = live.derivative(recalc, value_per_share.cell, source)
     shown = recalc.number(source)
     digits = len(f"{shown:.10g}".partition(".")[2]) if shown is not None else 0

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
-from xlcheck.rubric_items import ForecastTask
+from xlcheck.rubric_sections import ForecastTask
 from xlcheck.scoring.card import exact
 
 Number = int | float | Decimal | Fraction
