@@ -164,6 +164,34 @@ def test_lease_debt_without_rent_in_the_flow_is_accepted(tmp_path):
     assert audit(path, LEASE_ROLES, ["bridge.no-double-count"])["bridge.no-double-count"].status == "pass"
 
 
+HOLDINGS = {
+    "H!A1": "NOPAT", "H!B1": 90.0, "H!A2": "Income and gains on investments", "H!B2": 12.0,
+    "H!A3": "Free cash flow", "H!B3": "=B1+B2", "H!A4": "Enterprise value", "H!B4": "=B3/0.06",
+    "H!A5": "Investments", "H!B5": 220.0, "H!A6": "Equity value", "H!B6": "=B4+B5",
+}  # fmt: skip
+HOLDINGS_ROLES = {"enterprise_value": "H!B4", "investments": "H!B5", "equity_value": "H!B6", "fcff": "H!B3"}
+
+
+def test_income_of_investments_in_the_flow_beside_the_investments_is_a_double_count(tmp_path):
+    found = audit(write(tmp_path, HOLDINGS), HOLDINGS_ROLES, ["bridge.no-double-count"])["bridge.no-double-count"]
+    assert accused(found) == {"H!B2"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"H!A2": "Less: income on investments within NOPAT", "H!B3": "=B1-B2"},
+        {"H!B6": "=B4"},
+        {"H!A5": "Investments in associates", "H!A2": "Return on new investments"},
+        {"H!A2": "Proceeds of customers"},
+    ],
+    ids=["taken out of the flow", "not in the bridge", "a rate", "another line"],
+)
+def test_income_that_is_not_counted_twice_is_accepted(tmp_path, changes):
+    path = write(tmp_path, HOLDINGS | changes)
+    assert audit(path, HOLDINGS_ROLES, ["bridge.no-double-count"])["bridge.no-double-count"].status != "fail"
+
+
 OPTIONS = {
     "O!A1": "Basic shares", "O!B1": 60.0, "O!A2": "Options", "O!B2": 3.0, "O!A3": "Strike", "O!B3": 30.0,
     "O!A4": "Share price", "O!B4": 40.0, "O!A5": "52-week high", "O!B5": 55.0,

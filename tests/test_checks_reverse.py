@@ -44,3 +44,8 @@ def test_fixed_terms_and_price_anchor_come_from_the_rubric(tmp_path):
 
 def test_line_that_is_no_perpetuity_without_growth_stays_open(tmp_path):
     assert run(tmp_path, "reverse.no-growth-value", {"R!B7": "=C3/B1*1.7"}).status == "unverifiable"
+
+
+def test_figure_that_the_value_does_not_hang_on_was_not_solved_for(tmp_path):
+    found = run(tmp_path, "reverse.solves-to-price", {"R!B2": "=B5/100", "R!B5": "=C3*1.05/(B1-0.05)/B4", "R!B6": 30.0})
+    assert found.status == "not_applicable"

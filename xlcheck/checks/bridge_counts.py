@@ -79,6 +79,18 @@ def completeness(
 _LEASE_FLOW = re.compile(
     r"(lease|rent(al)?)\s+(payment|expense|cost)s?|cash leases?|^rent\b|租金|租赁付款|支付租赁", re.I
 )
+_ASSOCIATES = re.compile(r"associate|joint venture|affiliate|equity[- ](method|accounted)|联营|合营|长期股权投资", re.I)
+_INCOME_OF_INVESTMENTS = re.compile(
+    r"(income|gains?|profits?|dividends?)( and (income|gains?|dividends?))? (from|on|of) "
+    r"(sales? of )?(the |our |equity |strategic |financial |marketable )*(investments?|securities|stakes|holdings)"
+    r"|investment (income|gains?)|投资收益",
+    re.I,
+)
+_INCOME_OF_ASSOCIATES = re.compile(
+    rf"(income|profits?|results?|earnings|dividends?) (from|of) (the |our )*({_ASSOCIATES.pattern})"
+    rf"|{_INCOME_OF_INVESTMENTS.pattern}",
+    re.I,
+)
 
 
 @check("bridge.no-double-count", consequence_of=("bridge.source-matches-label",))
@@ -93,8 +105,9 @@ def no_double_count(
     """Nothing is counted twice: in the flows and in the bridge, or in two lines of the bridge.
 
     What it holds:
-        Rent is not deducted from the flows where the lease liability is in debt; no item moves equity by twice its
-        amount; no two items of one direction link to the same balance.
+        Rent is not deducted from the flows where the lease liability is in debt; income of investments does not enter
+        the flows where the bridge adds the investments; no item moves equity by twice its amount; no two items of one
+        direction link to the same balance.
     Why it matters:
         A lease liability of 220 beside rent in the flows takes the same obligation from the shareholders twice.
     Accepted conventions:
@@ -119,10 +132,11 @@ def no_double_count(
             stated = recalc.number(equity)
             yield money(message, equity, stated, None if stated is None else stated - item.amount / 2)
     yield from _same_source(items, recalc, graph)
+    yield from _earned_and_added(items, roles, recalc, graph)
     lease = next((item for item in items if item.role == "lease_liabilities"), None)
     if lease is None:
         return
-    paid = _rent(roles, recalc, graph)
+    paid = _in_flows(_LEASE_FLOW, -1, roles, recalc, graph)
     if paid is not None:
         message = f"lease liabilities ({lease.cell}) are deducted and so are the lease payments in {paid}"
         yield money(message, lease.cell, lease.value, 0.0)
@@ -141,8 +155,21 @@ def _same_source(items: list[claims.Item], recalc: Recalc, graph: Graph) -> Iter
                 yield money(message, item.cell, item.value, None)
 
 
-def _rent(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
-    """Return a line of lease payments that lowers the flows (or the enterprise value where no flows are bound)."""
+def _earned_and_added(items: list[claims.Item], roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Find income of investments that raises the flows although the bridge adds the investments."""
+    held = next((item for item in items if item.role == "investments" and item.amount > 0), None)
+    if held is None:
+        return
+    associates = _ASSOCIATES.search(row_label(recalc, held.cell))
+    income = _in_flows(_INCOME_OF_ASSOCIATES if associates else _INCOME_OF_INVESTMENTS, 1, roles, recalc, graph)
+    if income is not None:
+        named = row_label(recalc, income)
+        message = f"investments ({held.cell}) are added in the bridge and {named!r} ({income}) is in the flows"
+        yield money(message, income, recalc.number(income), 0.0)
+
+
+def _in_flows(labelled: re.Pattern[str], direction: int, roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
+    """Return a line of that label that moves the flows (or the enterprise value where none are bound) that way."""
     flows = valuation.flows_of(roles)
     total = claims.named(roles, "enterprise_value", recalc)
     outputs = flows.cells[:1] if flows is not None else (total.cell,) if total is not None and total.cell else ()
@@ -150,9 +177,9 @@ def _rent(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
         near = list(graph.precedents(output))
         for cell in [*near, *(other for one in near for other in graph.precedents(one))]:
             value = recalc.number(cell)
-            if value and _LEASE_FLOW.search(row_label(recalc, cell)):
+            if value and labelled.search(row_label(recalc, cell)):
                 slope = live.derivative(recalc, output, cell)
-                if slope is not None and slope * value < 0:
+                if slope is not None and slope * value * direction > 0:
                     return cell
     return None
 

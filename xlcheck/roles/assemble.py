@@ -290,6 +290,7 @@ class Assembly:
                 self._choose(role, self._near(everything), 0.95 if cut else 0.9, inside=not cut)
         for role in ("valuation_date", "ronic", "base_year"):
             self._choose(role, self._near(everything), 0.75)
+        self._choose("implied_value", self._near(everything), 0.75, inside=True)
 
 
 def _same(left: float | None, right: float | None) -> bool:

@@ -369,7 +369,13 @@ class Shapes:
                     kinds.append((shape, option))
                 elif not isinstance(option, Number) or abs(option.value) > 1:
                     other += 1
+        priced = any(self._is_price(cell) for _, part in parts for cell in self.cells([part]))
+        if priced and any(shape.kind == "per_share" for shape, _ in kinds):
+            return None  # value less price: what a goal seek brings to zero
         return combined(kinds, other)
+
+    def _is_price(self, cell: CellRef) -> bool:
+        return self.of(Ref(cell)) is None and self.naming.score(cell, "current_price") >= 0.7
 
     def cells(self, nodes: Iterable[Node]) -> list[CellRef]:
         """Return the non-blank cells of the references among the nodes."""
