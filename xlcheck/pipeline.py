@@ -82,7 +82,7 @@ def grade_with_papers(
     if not any(paper.book.cells()):
         empty = empty_card(rules, f"{paper.book.file_name} has no cell content")
         return Graded(_report(rules, paper, (), empty), paper)
-    results = _checked(paper, requests(rules))
+    results = _checked(paper, _asked(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
     card = score(rules, results, verify(rulings, handed_in))
     return Graded(_report(rules, paper, results, card), paper)
@@ -106,6 +106,16 @@ def audit(
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
     return _report(rules, paper, _checked(paper, wanted), None)
+
+
+ALWAYS = ("register.instruction-in-submission",)
+"""Checks that run whatever the rubric asks for; they warn and change no score."""
+
+
+def _asked(rules: Rubric) -> list[Request]:
+    asked = list(requests(rules))
+    named = {request.check_id for request in asked}
+    return asked + [Request(check_id, severity="warn") for check_id in ALWAYS if check_id not in named]
 
 
 def _checked(paper: Workpaper, wanted: Iterable[Request]) -> tuple[CheckResult, ...]:

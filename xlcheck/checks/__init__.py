@@ -15,6 +15,7 @@ import xlcheck.checks.flow_copies
 import xlcheck.checks.flow_lines
 import xlcheck.checks.flow_working_capital
 import xlcheck.checks.independent
+import xlcheck.checks.instructions
 import xlcheck.checks.metric
 import xlcheck.checks.metric_stated
 import xlcheck.checks.recompute
@@ -22,6 +23,7 @@ import xlcheck.checks.recompute_checks
 import xlcheck.checks.recompute_hardcodes
 import xlcheck.checks.recompute_loops
 import xlcheck.checks.recompute_masks
+import xlcheck.checks.recompute_outputs
 import xlcheck.checks.recompute_ranges
 import xlcheck.checks.recompute_rows
 import xlcheck.checks.recompute_text
