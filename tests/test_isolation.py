@@ -166,9 +166,9 @@ def test_files_that_may_be_open_at_once_are_limited():
 
 
 def test_limits_hold_for_the_worker_only_and_threads_may_share_the_server():
-    before = len(os.listdir(tempfile.gettempdir()))
+    before = len(list(Path(tempfile.gettempdir()).iterdir()))
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda number: run_apart(echo, str(number)), range(12)))
     assert answers == [str(number)[::-1] for number in range(12)]
     assert len(bytearray(450 << 20)) == 450 << 20
-    assert len(os.listdir(tempfile.gettempdir())) <= before + 2
+    assert len(list(Path(tempfile.gettempdir()).iterdir())) <= before + 2

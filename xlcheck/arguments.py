@@ -28,12 +28,11 @@ class Verbs(NamedTuple):
 
     parsers: argparse._SubParsersAction[argparse.ArgumentParser]
 
-    def add(self, name: str, run: Run, summary: str, *, json: bool = True) -> argparse.ArgumentParser:
-        """Add a verb and its function, with ``--json`` unless it prints no facts."""
+    def add(self, name: str, run: Run, summary: str) -> argparse.ArgumentParser:
+        """Add a verb and its function, with what every verb takes: ``--json`` and ``--quiet``."""
         parser = self.parsers.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         parser.set_defaults(run=run)
-        if json:
-            parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument("--quiet", "-q", action="store_true", help="show no progress on standard error")
         return parser
 

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from xlcheck.arguments import empty_parser
-from xlcheck.commands import authoring, grading, reading
+from xlcheck.commands import authoring, batching, grading, reading
 from xlcheck.errors import XlcheckError
 from xlcheck.progress import let_progress_show
 
-COMMANDS = (grading, reading, authoring)
+COMMANDS = (grading, reading, authoring, batching)
 """Modules of verbs; each adds its own."""
 
 

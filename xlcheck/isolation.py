@@ -26,6 +26,7 @@ from xlcheck.errors import SubmissionError, UsageError, WorkerBrokeError, Worker
 MEBIBYTE = 1 << 20
 PRELOADED = ["xlcheck.pipeline", "xlcheck.isolation", "xlcheck.quotes", "xlcheck.verdicts", "xlcheck.scoring.model"]
 _GRACE = 5.0
+_NEARLY = 0.9
 _LARGEST_ANSWER = 256 * MEBIBYTE
 _STARTING = threading.Lock()
 
@@ -135,10 +136,20 @@ def _outcome(work: Callable[[str], str], order: str, allowance: Allowance, folde
         return "usage", str(error)
     except XlcheckError as error:
         return ("submission" if isinstance(error, SubmissionError) else "broke"), str(error)
-    except MemoryError:
-        return "lost", f"it needed more than {allowance.memory_mib} MiB of memory"
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent is told
+        if isinstance(error, MemoryError) or _at_the_limit(allowance):
+            return "lost", f"it needed more than {allowance.memory_mib} MiB of memory"
         return "broke", f"{type(error).__name__}: {error}"
+
+
+def _at_the_limit(allowance: Allowance) -> bool:
+    """Tell whether memory ran short: libraries dress that up in errors of their own."""
+    try:
+        told = Path("/proc/self/status").read_text(encoding="ascii")
+        peak_kib = int(told.split("VmPeak:")[1].split()[0])
+    except (OSError, IndexError, ValueError, MemoryError):
+        return False
+    return peak_kib > allowance.memory_mib * 1024 * _NEARLY
 
 
 def confine(allowance: Allowance, writable: tuple[str, ...]) -> None:

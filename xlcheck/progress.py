@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -112,9 +112,9 @@ def stage(says: str) -> Iterator[None]:
         yield
 
 
-def watched(items: Collection[T], says: str) -> Iterator[T]:
-    """Yield the items and show how many are done."""
-    task = _Task(says, len(items))
+def watched(items: Iterable[T], says: str, total: int | None = None) -> Iterator[T]:
+    """Yield the items and show how many are done, of their number or of `total`."""
+    task = _Task(says, len(items) if isinstance(items, Collection) else total)
     with _shown(task):
         for item in items:
             yield item

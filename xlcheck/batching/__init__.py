@@ -1,0 +1,1 @@
+"""Many submissions against one rubric: resumable, in any order, on one machine or many."""

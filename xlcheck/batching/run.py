@@ -1,0 +1,110 @@
+"""A whole batch: on this machine's processors or on a Ray cluster; its rows, table and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from xlcheck import storage
+from xlcheck.batching.jobs import Job
+from xlcheck.batching.rows import Row, Summary, need_arrow, parquet, summary
+from xlcheck.batching.work import Plan, run_job, stored_row
+from xlcheck.checking import CHECKS
+from xlcheck.errors import UsageError
+from xlcheck.isolation import DEFAULT_ALLOWANCE, Allowance
+from xlcheck.progress import watched
+from xlcheck.rubric import fingerprint, load_rubric
+
+Runner = Callable[[Plan, Sequence[Job]], Iterator[Row]]
+_AHEAD = 2
+
+
+def run_batch(
+    jobs: Sequence[Job],
+    rubric: str,
+    out: str,
+    *,
+    runner: Runner,
+    allowance: Allowance = DEFAULT_ALLOWANCE,
+) -> Summary:
+    """Grade every job not yet graded, then write ``results.parquet`` and ``summary.json`` into ``out``.
+
+    Started again after any end, it goes on where it was: rows made from the same files, rubric, limits and version
+    are kept. The results depend on neither the order nor the number of workers.
+    Raises UsageError for a rubric that is not valid, and for an ``out`` that cannot be written.
+    """
+    import xlcheck.checks  # noqa: F401 - declares the checks that the rubric names
+
+    need_arrow()
+    rules = load_rubric(rubric, CHECKS)
+    plan = Plan(rubric=rubric, rubric_sha256=fingerprint(rules), out=out, allowance=allowance)
+    for _ in watched(runner(plan, jobs), "Grading", len(jobs)):
+        pass
+    rows = [_stored(plan, job) for job in jobs]
+    found = summary(rows)
+    storage.write(storage.join(out, "results.parquet"), parquet(rows))
+    storage.write(storage.join(out, "summary.json"), found.model_dump_json(indent=2).encode())
+    return found
+
+
+def _stored(plan: Plan, job: Job) -> Row:
+    stored = stored_row(plan, job)
+    if stored is None:
+        raise UsageError(f"{plan.out}: the row of {job.id} was taken away during the run; start it again")
+    return stored.row
+
+
+def on_this_machine(workers: int) -> Runner:
+    """Return a runner with so many worker processes at a time."""
+
+    def run(plan: Plan, jobs: Sequence[Job]) -> Iterator[Row]:
+        with ThreadPoolExecutor(workers) as pool:
+            waiting: set[Future[Row]] = set()
+            try:
+                for job in jobs:
+                    waiting.add(pool.submit(run_job, plan, job))
+                    if len(waiting) >= workers * _AHEAD:
+                        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                        yield from (future.result() for future in done)
+                for future in waiting:
+                    yield future.result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    return run
+
+
+def on_ray(address: str | None, tries: int = 5) -> Runner:
+    """Return a runner on a Ray cluster (``address``; None starts one here); a lost worker's job is tried again.
+
+    Submissions, rubric and results must lie where every node reaches them. Raises UsageError where Ray is not
+    installed or the cluster not reached.
+    """
+
+    def run(plan: Plan, jobs: Sequence[Job]) -> Iterator[Row]:
+        ray = _ray(address)
+        remote = ray.remote(num_cpus=1, max_retries=tries)(run_job)
+        most = max(1, int(ray.cluster_resources().get("CPU", 1))) * _AHEAD
+        waiting: list[object] = []
+        for job in jobs:
+            waiting.append(remote.remote(plan, job))
+            if len(waiting) >= most:
+                done, waiting = ray.wait(waiting, num_returns=1)
+                yield from ray.get(done)
+        yield from (ray.get(one) for one in waiting)
+
+    return run
+
+
+def _ray(address: str | None) -> Any:  # noqa: ANN401 - a module without types
+    try:
+        import ray
+    except ImportError:
+        raise UsageError('--on ray needs Ray; install it with pip install "xlcheck[ray]"') from None
+    if not ray.is_initialized():
+        try:
+            ray.init(address=address, include_dashboard=False, log_to_driver=False, configure_logging=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise UsageError(f"no Ray cluster is reached at {address}: {error}") from None
+    return ray

@@ -1,0 +1,132 @@
+"""One job of a batch: graded in a worker process, its report and row stored; done once, however often it is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from signal import SIGKILL
+
+from xlcheck import storage
+from xlcheck.batching.jobs import Job
+from xlcheck.batching.rows import Row, lost_row, row_of
+from xlcheck.cells import Frozen
+from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError
+from xlcheck.isolation import Allowance, run_apart
+from xlcheck.report.document import Report
+
+_TRIES = 2
+
+
+class Plan(Frozen):
+    """What is the same for every job of a batch."""
+
+    rubric: str
+    """A bundled id, or the path or URL of a rubric file."""
+    rubric_sha256: str
+    """Of what the rubric says; a stored row counts for this rubric only."""
+    out: str
+    """Folder of the results, a path or URL."""
+    allowance: Allowance = Allowance()
+
+
+class Done(Frozen):
+    """A stored row, and what it was made from."""
+
+    made_from: str
+    """SHA-256 over all that it depends on; empty where that could not be read, which is tried again."""
+    row: Row
+
+
+def run_job(plan: Plan, job: Job) -> Row:
+    """Return the row of a job, graded now or earlier from the very same files.
+
+    The report is stored before the row, so that a row vouches for its report.
+    """
+    with tempfile.TemporaryDirectory(prefix="xlcheck-job-") as folder:
+        try:
+            local = Job(
+                id=job.id,
+                submission=storage.fetch(job.submission, folder),
+                verdicts=None if job.verdicts is None else storage.fetch(job.verdicts, folder),
+            )
+            rubric = storage.fetch(plan.rubric, folder)
+            made_from = _digest(plan, local)
+        except XlcheckError as error:
+            return _keep(plan, job, Done(made_from="", row=lost_row(job, "error", str(error))))
+        stored = stored_row(plan, job)
+        if stored is not None and stored.made_from == made_from:
+            return stored.row
+        row, report = _graded(job, local, rubric, plan.allowance)
+    if report is not None:
+        storage.write(storage.join(plan.out, "reports", f"{job.key}.json"), report.encode())
+    return _keep(plan, job, Done(made_from=made_from, row=row))
+
+
+def _keep(plan: Plan, job: Job, done: Done) -> Row:
+    storage.write(_row_place(plan, job), done.model_dump_json().encode())
+    return done.row
+
+
+def stored_row(plan: Plan, job: Job) -> Done | None:
+    """Return what is stored of a job; None where nothing is, or nothing that can be read."""
+    content = storage.read(_row_place(plan, job))
+    try:
+        return None if content is None else Done.model_validate_json(content)
+    except ValueError:
+        return None
+
+
+def _row_place(plan: Plan, job: Job) -> str:
+    return storage.join(plan.out, "rows", f"{job.key}.json")
+
+
+def _digest(plan: Plan, job: Job) -> str:
+    """SHA-256 over everything that the row depends on."""
+    whole = hashlib.sha256(f"{version('xlcheck')} {plan.rubric_sha256} {plan.allowance}".encode())
+    for place in (job.submission, job.verdicts):
+        path = Path(place) if place is not None else None
+        for file in _files(path):
+            whole.update(f"\0{file.relative_to(path.parent) if path else ''}\0".encode())
+            with file.open("rb") as content:
+                whole.update(hashlib.file_digest(content, "sha256").digest())
+    return whole.hexdigest()
+
+
+def _files(path: Path | None) -> list[Path]:
+    if path is None:
+        return []
+    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+
+
+def _graded(job: Job, local: Job, rubric: str, allowance: Allowance) -> tuple[Row, str | None]:
+    order = json.dumps({"submission": local.submission, "rubric": rubric, "verdicts": local.verdicts})
+    try:
+        report = _apart(order, allowance)
+        return row_of(job, Report.model_validate_json(report)), report
+    except SubmissionError as error:
+        return lost_row(job, "ungradable", str(error)), None
+    except XlcheckError as error:
+        fault = "a fault of xlcheck: " if isinstance(error, WorkerBrokeError) else ""
+        return lost_row(job, "error", f"{fault}{error}"), None
+
+
+def _apart(order: str, allowance: Allowance) -> str:
+    """Grade in a worker; one that somebody else kills (a machine short of memory) gets a second try."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return run_apart(graded, order, allowance)
+        except WorkerLostError as error:
+            if error.killed_by != SIGKILL or not left:
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def graded(order: str) -> str:
+    """Grade what an order (JSON: submission, rubric, verdicts) names and return the report as JSON."""
+    from xlcheck.pipeline import grade
+
+    told = json.loads(order)
+    return grade(told["submission"], told["rubric"], told["verdicts"]).to_json()
