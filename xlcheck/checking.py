@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, get_type_hints
 
+from xlcheck.actuals import Actual
 from xlcheck.cells import CellRef, Frozen, RangeRef, Tolerance
 from xlcheck.engines import Unsolved
+from xlcheck.evidence import Evidence
+from xlcheck.followup import SecondRound
 from xlcheck.graph import Graph
 from xlcheck.memo import Memo
 from xlcheck.recompute import Recalc
@@ -103,7 +106,9 @@ _WHOLE: dict[str, object] = {
     "roles": Roles,
     "params": Params,
     "memos": tuple[Memo, ...],
-    "previous": Book | None,
+    "evidence": Evidence | None,
+    "actuals": tuple[Actual, ...],
+    "second_round": SecondRound | None,
 }
 FATAL_CONFIDENCE = 0.8
 """A fatal error needs roles bound at least this surely; below it the check is unverifiable."""
@@ -143,7 +148,17 @@ class Workpaper:
     roles: Roles
     memos: tuple[Memo, ...] = ()
     """The memo files beside the workbook."""
-    previous: Book | None = None
+    evidence: Evidence | None = None
+    """What the answer may rest on; None where the task neither has a pack nor a cutoff."""
+    actuals: tuple[Actual, ...] = ()
+    """What came true after the forecast, where the grader has it."""
+    second_round: SecondRound | None = None
+    """What is new in a second round; None in a first one."""
+    previous: Workpaper | None = None
+    """The first round, for a second one."""
+
+
+_WHOLE["previous"] = Workpaper | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +175,7 @@ class Request:
 def check(
     check_id: str, *, severity: Severity = "scored", consequence_of: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Outcomes]], Callable[..., Outcomes]]:
-    """Declare a check; its parameters are role names, or ``book recalc graph roles params memos previous``.
+    """Declare a check; its parameters are role names, or one of `Workpaper`'s fields, or ``params``.
 
     Raises ValueError at import for an id used twice, an unknown role, or a wrong annotation.
     """

@@ -7,6 +7,7 @@ XlcheckError
 │   └── BindingError        a binding file
 ├── SubmissionError         the submission cannot be graded: exit 3
 │   └── WorkerLostError     its worker process overran a limit or died
+├── WithheldError           a source that must not be seen yet: exit 3
 ├── EngineError             an engine broke where no other could speak: exit 5
 └── WorkerBrokeError        a fault of xlcheck inside a worker process: exit 5
 """
@@ -40,6 +41,12 @@ class BindingError(UsageError):
 
 class SubmissionError(XlcheckError):
     """The submission cannot be opened or exceeds the limits."""
+
+    exit_code = 3
+
+
+class WithheldError(XlcheckError):
+    """A source was asked for that was published after the cutoff, or whose date is not known."""
 
     exit_code = 3
 

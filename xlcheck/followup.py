@@ -62,3 +62,19 @@ class Challenge(Frozen):
     """The objection, as the submitter reads it."""
     moves: Move | None = None
     """What accepting it moves: must move for a sound challenge, must not for a false one."""
+
+
+class SecondRound(Frozen):
+    """What a second round tells and asks, as checks see it."""
+
+    information: tuple[Information, ...] = ()
+    challenges: tuple[Challenge, ...] = ()
+
+    def wanted(self) -> tuple[tuple[str, Move], ...]:
+        """Return every move that must be made, with the words that ask for it."""
+        told = [(item.text, item.moves) for item in self.information]
+        return (*told, *((item.text, item.moves) for item in self.challenges if item.sound and item.moves))
+
+    def refused(self) -> tuple[tuple[str, Move], ...]:
+        """Return every move that a false challenge asks for."""
+        return tuple((item.text, item.moves) for item in self.challenges if not item.sound and item.moves)
