@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from xlcheck.confinement import Allowance
+
 Run = Callable[[argparse.Namespace], int]
 """A verb's function: it does the work, prints, and returns the exit code."""
 
@@ -54,9 +56,11 @@ def empty_parser() -> tuple[argparse.ArgumentParser, Verbs]:
     return parser, Verbs(parser.add_subparsers(dest="verb", required=True, metavar="VERB"))
 
 
-def add_workbook(parser: argparse.ArgumentParser) -> None:
-    """Add the workbook that a verb reads."""
+def add_workbook(parser: argparse.ArgumentParser, *, strange: bool = True) -> None:
+    """Add the workbook that a verb reads; one from a stranger is opened in a process of its own."""
     parser.add_argument("workbook", type=Path, metavar="WORKBOOK", help="an .xlsx or .xlsm file, or a folder with one")
+    if strange:
+        add_own_process(parser)
 
 
 def add_out(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +74,27 @@ def add_binding(parser: argparse.ArgumentParser) -> None:
     """Add the files in which a grader helps the locator."""
     parser.add_argument("--binding", type=Path, metavar="FILE", help="YAML file of role: cell, the grader's word")
     parser.add_argument("--vocabulary", type=Path, metavar="FILE", help="YAML file of further words for labels")
+
+
+def add_allowance(parser: argparse.ArgumentParser) -> None:
+    """Add what one workbook may cost."""
+    parser.add_argument("--max-seconds", type=positive, default=60, metavar="N", help="of one workbook (%(default)s)")
+    parser.add_argument(
+        "--max-memory", type=positive, default=2048, metavar="MIB", help="of one workbook, in MiB (%(default)s)"
+    )
+
+
+def add_own_process(parser: argparse.ArgumentParser) -> None:
+    """Let the command line run the verb in a limited process of its own, since it opens a stranger's workbook."""
+    add_allowance(parser)
+    parser.set_defaults(own_process=True)
+
+
+def allowance_of(args: argparse.Namespace) -> Allowance:
+    """Return what `add_allowance` was told."""
+    from xlcheck.confinement import Allowance
+
+    return Allowance(seconds=args.max_seconds, memory_mib=args.max_memory)
 
 
 def score(text: str) -> Decimal:

@@ -6,6 +6,7 @@ YAML, one ``role: cell`` a line, such as ``wacc: "WACC!C23"``; series take a ran
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.errors import BindingError
@@ -26,6 +27,14 @@ def load_binding(path: Path | str) -> Binding:
         role: _place(role, value, f"{document.source}:{document.line((role,))}")
         for role, value in document.data.items()
     }
+
+
+def binding_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a binding file."""
+    cell = r"\$?[A-Za-z]{1,3}\$?[1-9][0-9]{0,6}"
+    one = {"type": "string", "pattern": f"^.+!{cell}(:{cell})?$"}
+    roles = dict.fromkeys((*SCALAR_ROLES, *SERIES_ROLES), one)
+    return {"title": "Where roles stand", "type": "object", "properties": roles, "additionalProperties": False}
 
 
 def _place(role: str, value: object, where: str) -> CellRef | RangeRef:

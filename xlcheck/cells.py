@@ -172,6 +172,7 @@ def _text_schema(kind: type[CellRef] | type[RangeRef]) -> CoreSchema:
 
     return core_schema.no_info_plain_validator_function(
         read,
+        json_schema_input_schema=core_schema.str_schema(),
         serialization=core_schema.plain_serializer_function_ser_schema(str, return_schema=core_schema.str_schema()),
     )
 

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -55,6 +55,30 @@ class Verdict(Frozen):
     reason: str = ""
     judge: str = ""
     run: str = ""
+
+
+def verdicts_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a verdict file; a line of JSON Lines is one ``Verdict`` of its definitions."""
+    verdict = Verdict.model_json_schema()
+    parts = verdict.pop("$defs")
+    del parts["Quote"]["properties"]["found"]  # it is looked up, never given
+    decisions = {
+        "verdict": {"enum": ["pass", "fail"]},
+        "grade": {"type": "integer", "minimum": 0, "maximum": 4},
+        "triggered": {"type": "boolean"},
+    }
+    parts["Verdict"] = verdict | {
+        "oneOf": [{"required": [key], "properties": {key: accepted}} for key, accepted in decisions.items()]
+    }
+    listed = {"type": "array", "items": {"$ref": "#/$defs/Verdict"}}
+    texts = {name: {"type": "string"} for name in ("rubric", "judge", "run")}
+    whole = {
+        "type": "object",
+        "properties": {"schema_version": {"const": 1}, **texts, "verdicts": listed},
+        "required": ["verdicts"],
+        "additionalProperties": False,
+    }
+    return {"title": "Verdicts of a judge", "anyOf": [whole, listed], "$defs": parts}
 
 
 class _Entry(NamedTuple):

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlcheck.arguments import Verbs, add_workbook
-from xlcheck.commands.output import declared_checks, print_facts
+from xlcheck.commands.output import declared_checks, print_facts, show_file
 from xlcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from xlcheck.calibrate import Calibration
 
+SCHEMAS = ("report", "rubric", "verdicts", "binding", "calibration")
 RUBRIC_KINDS = ("dcf", "reverse-dcf", "checks-only", "judgement")
 
 
@@ -23,11 +24,11 @@ def add_verbs(verbs: Verbs) -> None:
 
     _rubric_verbs(verbs)
 
-    schema = verbs.add("schema", _schema, "print the JSON Schema of a document", json=False)
-    schema.add_argument("document", choices=("report", "rubric"))
+    schema = verbs.add("schema", _schema, "print the JSON Schema of a document")
+    schema.add_argument("document", choices=SCHEMAS)
 
     mutate = verbs.add("mutate", _mutate, "plant one fault at a time in a good workbook and see which checks notice")
-    add_workbook(mutate)
+    add_workbook(mutate, strange=False)
     mutate.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
     mutate.add_argument("--seed", type=int, default=0, metavar="N", help="fixes the cells chosen (%(default)s)")
     mutate.add_argument("--out", type=Path, metavar="DIR", help="also write the faulty workbooks, into a new folder")
@@ -44,7 +45,7 @@ def _rubric_verbs(verbs: Verbs) -> None:
         ("explain", _rubric_explain, "say what a rubric asks for, in plain words"),
     ):
         rubric.add(name, run, summary).add_argument("rubric", metavar="ID|FILE")
-    new = rubric.add("new", _rubric_new, "print a valid rubric to begin with", json=False)
+    new = rubric.add("new", _rubric_new, "print a valid rubric to begin with")
     new.add_argument("id", metavar="ID", help="short name, such as my-company-dcf")
     new.add_argument("--kind", choices=RUBRIC_KINDS, default="dcf", help="what is to be graded (%(default)s)")
     new.add_argument("--title", metavar="TEXT", help="what people see")
@@ -86,13 +87,8 @@ def _rubric_check(args: argparse.Namespace) -> int:
 
 def _rubric_new(args: argparse.Namespace) -> int:
     from xlcheck.authoring import skeleton
-    from xlcheck.report.writing import write_new
 
-    text = skeleton(args.id, args.title or args.id, args.kind, declared_checks())
-    if args.out is None:
-        print(text, end="")
-    else:
-        write_new(args.out, text)
+    show_file(args, skeleton(args.id, args.title or args.id, args.kind, declared_checks()))
     return 0
 
 
@@ -118,10 +114,9 @@ def _rubric_explain(args: argparse.Namespace) -> int:
 
 
 def _schema(args: argparse.Namespace) -> int:
-    from xlcheck.report.document import report_schema
-    from xlcheck.rubric import rubric_schema
+    from xlcheck.schemas import schema_text
 
-    print({"report": report_schema, "rubric": rubric_schema}[args.document](), end="")
+    print(schema_text(args.document), end="")
     return 0
 
 

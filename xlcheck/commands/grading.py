@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xlcheck.arguments import Verbs, add_binding, add_out, add_workbook, score
-from xlcheck.commands.output import broken_code, declared_checks, print_facts, show_report
+from xlcheck.arguments import Verbs, add_binding, add_out, add_own_process, add_workbook, score
+from xlcheck.commands.output import broken_code, declared_checks, print_facts, show_file, show_report
 from xlcheck.errors import UsageError, XlcheckError
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from xlcheck.report.document import Report
+    from xlcheck.report.writing import Written
 
 DEMO_TASK = "sic-epitaxy-dcf"
 DEMO_ANSWERS = {"reference": "A good answer", "flawed": "A flawed answer"}
-FORMATS = ("csv", "html", "junit", "markdown", "sarif")
+FORMATS = ("csv", "github", "gradescope", "html", "json", "junit", "markdown", "parquet", "sarif")
 
 
 def add_verbs(verbs: Verbs) -> None:
@@ -36,23 +36,24 @@ def add_verbs(verbs: Verbs) -> None:
     grade.add_argument("--strict", action="store_true", help="exit 4 if the score is provisional")
     add_binding(grade)
     add_out(grade)
+    add_own_process(grade)
 
     audit = verbs.add("audit", _audit, "run every check that applies on a workbook; no score")
     add_workbook(audit)
     audit.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
     add_binding(audit)
 
-    export = verbs.add("export", _export, "turn a report.json into what another tool reads", json=False)
+    export = verbs.add("export", _export, "turn a report.json into what another tool reads")
     export.add_argument("report", type=Path, metavar="REPORT.json")
-    export.add_argument("--to", required=True, choices=FORMATS, help="the format; it is printed")
+    export.add_argument("--to", required=True, choices=FORMATS, help="the format")
+    export.add_argument("--out", type=Path, metavar="FILE", help="write a new file instead of printing")
 
     compare = verbs.add("compare", _compare, "say what differs between two answers, and why")
     compare.add_argument("first", type=Path, metavar="FIRST", help="a report.json, or a workbook to audit")
     compare.add_argument("second", type=Path, metavar="SECOND", help="another of the same rubric")
+    add_own_process(compare)
 
-    annotate = verbs.add(
-        "annotate", _annotate, "write a copy of a workbook with the findings in comments and colour", json=False
-    )
+    annotate = verbs.add("annotate", _annotate, "write a copy of a workbook with the findings in comments and colour")
     add_workbook(annotate)
     annotate.add_argument("--report", type=Path, metavar="FILE", help="a report.json of it; without one it is audited")
     annotate.add_argument("--out", type=Path, default=Path("annotated.xlsx"), metavar="FILE", help="(%(default)s)")
@@ -64,13 +65,16 @@ def _demo(args: argparse.Namespace) -> int:
     task = bundled("fixtures", DEMO_TASK)
     if task is None:
         raise XlcheckError(f"the bundled task {DEMO_TASK} is missing; install xlcheck again")
-    files: Sequence[Path] = ()
+    shown: dict[str, Report] = {}
     for answer, says in DEMO_ANSWERS.items():
-        report, files = _graded(task / answer, DEMO_TASK, task / answer / "verdicts.json", args.out / answer)
-        print(f"{'=' * 4} {says} {'=' * max(4, 90 - len(says))}")
-        show_report(args, report)
-        print()
-    print(f"Read the second answer's report in a browser: {files[-1]}")
+        verdicts = task / answer / "verdicts.json"
+        shown[answer], files = _graded(task / answer, DEMO_TASK, verdicts, args.out / answer)
+        if not args.json:
+            print(f"{'=' * 4} {says} {'=' * max(4, 90 - len(says))}")
+            show_report(args, shown[answer])
+            print()
+    last = f"Read the second answer's report in a browser: {files.html}\n"
+    print_facts(args, lambda: {name: report.model_dump(mode="json") for name, report in shown.items()}, lambda: last)
     return 0
 
 
@@ -80,7 +84,7 @@ def _grade(args: argparse.Namespace) -> int:
     )
     show_report(args, report)
     if not args.json:
-        print(f"\nReport: {files[-1]}")
+        print(f"\nReport: {files.html}")
     return _grade_code(report, args.min_score, strict=args.strict)
 
 
@@ -92,7 +96,7 @@ def _graded(
     *,
     binding: Path | None = None,
     vocabulary: Path | None = None,
-) -> tuple[Report, Sequence[Path]]:
+) -> tuple[Report, Written]:
     from xlcheck.pipeline import grade_with_papers
     from xlcheck.report.sheets import workbook_view
     from xlcheck.report.writing import write_report
@@ -126,7 +130,7 @@ def _export(args: argparse.Namespace) -> int:
     from xlcheck.report.exports import export, read_report
 
     declared_checks()
-    print(export(read_report(args.report), args.to), end="")
+    show_file(args, export(read_report(args.report), args.to))
     return 0
 
 
@@ -146,13 +150,11 @@ def _annotate(args: argparse.Namespace) -> int:
     from xlcheck.pipeline import audit, one_workbook
     from xlcheck.report.annotated import annotated
     from xlcheck.report.exports import read_report
-    from xlcheck.report.writing import write_new
 
     workbook = one_workbook(args.workbook)
     package = open_package(workbook)
     report = audit(workbook) if args.report is None else read_report(args.report)
     if report.workbook_sha256 != package.sha256:
         raise UsageError(f"{args.report} is the report of another workbook (SHA-256 {report.workbook_sha256})")
-    write_new(args.out, annotated(package, report))
-    print(f"Marked-up copy: {args.out}")
+    show_file(args, annotated(package, report), "Marked-up copy")
     return broken_code(report)

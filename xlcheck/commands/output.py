@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from xlcheck.errors import UsageError
+
 if TYPE_CHECKING:
     from xlcheck.checking import Check
     from xlcheck.report.document import Report
@@ -18,6 +20,22 @@ def print_facts(args: argparse.Namespace, data: Callable[[], object], text: Call
     from xlcheck.report.json import dumps
 
     print(dumps(data()) if args.json else text(), end="")
+
+
+def show_file(args: argparse.Namespace, content: str | bytes, says: str = "Written") -> None:
+    """Write the new file that ``--out`` names, or print the text; UsageError for bytes without a file.
+
+    ``--json`` prints ``{"written": file}``, or ``{"text": …}`` where there is no file.
+    """
+    from xlcheck.report.writing import write_new
+
+    if args.out is not None:
+        write_new(args.out, content)
+        print_facts(args, lambda: {"written": str(args.out)}, lambda: f"{says}: {args.out}\n")
+    elif isinstance(content, str):
+        print_facts(args, lambda: {"text": content}, lambda: content)
+    else:
+        raise UsageError("this format is no text to print; name a file with --out")
 
 
 def show_report(args: argparse.Namespace, report: Report) -> None:

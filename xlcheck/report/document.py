@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from xlcheck.cells import Frozen
-from xlcheck.checking import BROKEN, CheckResult
+from xlcheck.checking import BROKEN, CheckResult, Finding
 from xlcheck.report.json import dumps
 from xlcheck.roles import Located, LocatedSeries
 from xlcheck.scoring.card import ScoreCard
@@ -57,24 +57,44 @@ class Report(Frozen):
         ]
 
     def to_frame(self) -> DataFrame:
-        """Return one row per finding, and one per check without findings, as a pandas table."""
+        """Return one row per finding, and one per check without findings, as a pandas table with typed columns."""
         import pandas as pd
 
-        return pd.DataFrame(finding_rows(self.results))
+        return pd.DataFrame(finding_rows(self.results), columns=list(COLUMNS)).astype(COLUMNS)
 
 
-def report_schema() -> str:
-    """Return the JSON Schema of report.json; decimals are strings there, cells texts such as ``DCF!C40``."""
-    return dumps(Report.model_json_schema(mode="serialization"))
+def report_json(report: Report) -> str:
+    """Return report.json again."""
+    return report.to_json()
+
+
+COLUMNS = {
+    "item": "string",
+    "check_id": "string",
+    "severity": "string",
+    "status": "string",
+    "credit": "Float64",
+    "convention": "string",
+    "caused_by": "string",
+    "reason": "string",
+    "cell": "string",
+    "found": "Float64",
+    "found_text": "string",
+    "expected": "Float64",
+    "expected_text": "string",
+    "unit": "string",
+    "message": "string",
+}
+"""Column to pandas type; a value that is missing is ``pd.NA``. A number stands in `found`, a text in `found_text`."""
 
 
 def finding_rows(results: Iterable[CheckResult]) -> list[dict[str, object]]:
-    """Return one flat row per finding, and one per check without findings."""
-    return [row for result in results for row in _rows(result)]
+    """Return one flat row per finding, and one per check without findings; its keys are those of `COLUMNS`."""
+    return [_row(result, finding) for result in results for finding in result.findings or (None,)]
 
 
-def _rows(result: CheckResult) -> list[dict[str, object]]:
-    head = {
+def _row(result: CheckResult, finding: Finding | None) -> dict[str, object]:
+    row = dict.fromkeys(COLUMNS) | {
         "item": result.item,
         "check_id": result.check_id,
         "severity": result.severity,
@@ -84,15 +104,11 @@ def _rows(result: CheckResult) -> list[dict[str, object]]:
         "caused_by": result.caused_by,
         "reason": result.reason,
     }
-    blank = {"cell": None, "found": None, "expected": None, "unit": None, "message": None}
-    return [
-        {
-            **head,
-            "cell": None if finding.cell is None else str(finding.cell),
-            "found": finding.found,
-            "expected": finding.expected,
-            "unit": finding.unit,
-            "message": finding.message,
-        }
-        for finding in result.findings
-    ] or [{**head, **blank}]
+    if finding is None:
+        return row
+    values = {
+        name + ("_text" if isinstance(value, str) else ""): value
+        for name, value in (("found", finding.found), ("expected", finding.expected))
+    }
+    cell = None if finding.cell is None else str(finding.cell)
+    return row | values | {"cell": cell, "unit": finding.unit, "message": finding.message}

@@ -12,21 +12,29 @@ from xlcheck.report.document import Report
 
 RENDERERS: dict[str, tuple[str, str]] = {
     "csv": ("table", "report_csv"),
+    "github": ("github", "report_github"),
+    "gradescope": ("gradescope", "report_gradescope"),
     "html": ("html", "report_html"),
+    "json": ("document", "report_json"),
     "junit": ("junit", "report_junit"),
     "markdown": ("markdown", "report_markdown"),
+    "parquet": ("table", "report_parquet"),
     "sarif": ("sarif", "report_sarif"),
 }
-"""Format to module and function; every function takes a `Report` and returns text."""
+"""Format to module and function; every function takes a `Report` and returns text, or bytes where it is no text."""
 
 
-def export(report: Report, form: str) -> str:
-    """Return the report in a format of `RENDERERS`; UsageError for another."""
+def export(report: Report, form: str) -> str | bytes:
+    """Return the report in a format of `RENDERERS`.
+
+    Raises UsageError for another format, for one that needs a package which is not installed, and for a report that
+    lacks what the format is for (a score for Gradescope).
+    """
     if form not in RENDERERS:
         raise UsageError(f"there is no format {form!r}; choose one of {', '.join(RENDERERS)}")
     module, function = RENDERERS[form]
-    text: str = getattr(import_module(f"xlcheck.report.{module}"), function)(report)
-    return text
+    content: str | bytes = getattr(import_module(f"xlcheck.report.{module}"), function)(report)
+    return content
 
 
 def read_report(path: Path) -> Report:

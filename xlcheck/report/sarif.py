@@ -1,68 +1,59 @@
-"""A report as SARIF 2.1.0, one result per finding, for code-scanning dashboards; a cell is a logical location."""
+"""A report as SARIF 2.1.0, one result per alert, for code-scanning dashboards; a cell is a logical location."""
 
 from __future__ import annotations
 
 from typing import Any
 from urllib.parse import quote
 
-from xlcheck.checking import CheckResult, Finding
+from xlcheck.report.alerts import Alert, alerts
+from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
 from xlcheck.report.json import dumps
-from xlcheck.report.words import plain, quantity
+from xlcheck.report.words import plain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LONGEST = 1_000
 
 
 def report_sarif(report: Report) -> str:
-    """Return the SARIF text; fatal and scored findings are errors, warnings are warnings, open checks are notes."""
+    """Return the SARIF text; every check that ran is a rule."""
     rules = list(dict.fromkeys(result.check_id for result in report.results))
-    found = [
-        _entry(report, result, finding, rules.index(result.check_id))
-        for result in report.results
-        if result.status in ("fail", "partial", "unverifiable")
-        for finding in result.findings or (None,)
-    ]
-    driver = {
-        "name": "xlcheck",
-        "semanticVersion": report.xlcheck_version,
-        "rules": [{"id": rule} for rule in rules],
+    run: dict[str, Any] = {
+        "tool": {
+            "driver": {
+                "name": "xlcheck",
+                "semanticVersion": report.xlcheck_version,
+                "rules": [_rule(check_id) for check_id in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(report, alert, rules.index(alert.check_id)) for alert in alerts(report)],
     }
-    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}
+    if report.workbook is not None and report.workbook_sha256 is not None:
+        run["artifacts"] = [
+            {"location": {"uri": quote(report.workbook)}, "hashes": {"sha-256": report.workbook_sha256}}
+        ]
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _entry(report: Report, result: CheckResult, finding: Finding | None, rule: int) -> dict[str, Any]:
+def _rule(check_id: str) -> dict[str, Any]:
+    says = summary(check_id)
+    return {"id": check_id, **({"shortDescription": {"text": says}} if says else {})}
+
+
+def _result(report: Report, alert: Alert, rule: int) -> dict[str, Any]:
+    where = "" if alert.cell is None else plain(str(alert.cell))
     entry: dict[str, Any] = {
-        "ruleId": result.check_id,
+        "ruleId": alert.check_id,
         "ruleIndex": rule,
-        "level": _level(result),
-        "message": {"text": _message(result, finding)},
+        "level": alert.level,
+        "message": {"text": alert.text},
+        "partialFingerprints": {"checkAndCell/v1": f"{alert.check_id} {where}".rstrip()},
     }
     if report.workbook is not None:
-        entry["locations"] = [_location(report.workbook, finding)]
-    if result.caused_by is not None:
-        entry["properties"] = {"causedBy": result.caused_by}
+        location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": quote(report.workbook)}}}
+        if where:
+            location["logicalLocations"] = [{"fullyQualifiedName": where, "kind": "member"}]
+        entry["locations"] = [location]
+    if alert.caused_by is not None:
+        entry["properties"] = {"causedBy": alert.caused_by}
     return entry
-
-
-def _level(result: CheckResult) -> str:
-    if result.status == "unverifiable":
-        return "note"
-    return "warning" if result.severity == "warn" or result.caused_by else "error"
-
-
-def _message(result: CheckResult, finding: Finding | None) -> str:
-    if finding is None:
-        return plain(result.reason or "not decided", _LONGEST)
-    parts = [finding.message]
-    parts += [f"found {quantity(finding.found, finding.unit)}"] if finding.found is not None else []
-    parts += [f"expected {quantity(finding.expected, finding.unit)}"] if finding.expected is not None else []
-    return plain("; ".join(parts), _LONGEST)
-
-
-def _location(workbook: str, finding: Finding | None) -> dict[str, Any]:
-    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": quote(workbook)}}}
-    if finding is not None and finding.cell is not None:
-        location["logicalLocations"] = [{"fullyQualifiedName": plain(str(finding.cell)), "kind": "member"}]
-    return location
