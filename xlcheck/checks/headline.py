@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xlcheck.cells import CellRef
+from xlcheck.checking import NotApplicable, Unverifiable
 from xlcheck.graph import Graph
 from xlcheck.roles import Roles
 
@@ -26,3 +27,12 @@ def headline_chain(graph: Graph, roles: Roles) -> frozenset[CellRef]:
         if series in roles.series:
             cells.update(roles.series[series].cells)
     return graph.ancestors(cells) if cells else frozenset()
+
+
+def nothing_bound(roles: Roles) -> Iterator[NotApplicable | Unverifiable]:
+    """Yield why there is no headline output: none was found, or two that cannot be told apart."""
+    rivals = [str(rival.cell) for name in OUTPUTS for rival in roles.ambiguous.get(name, ()) if rival.cell]
+    if rivals:
+        yield Unverifiable(reason=f"the headline output cannot be told with confidence: {', '.join(rivals[:4])}")
+    else:
+        yield NotApplicable(reason="no headline output of a valuation was found")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Literal
 
 from xlcheck.cells import CellRef, Frozen, RangeRef, Scalar
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
+from xlcheck.checks.headline import output_cells
 from xlcheck.engines import Unsolved
+from xlcheck.errors import UsageError
 from xlcheck.mutation.edits import edited
 from xlcheck.mutation.subject import OPERATORS, Mutation, Subject
 from xlcheck.progress import watched
@@ -16,7 +18,8 @@ from xlcheck.recompute import Recalc, recompute
 from xlcheck.roles.locate import locate
 from xlcheck.workbook import Book
 
-Fate = Literal["killed", "survived", "equivalent"]
+Fate = Literal["killed", "survived", "equivalent", "repair"]
+"""`equivalent` leaves the headline as it was; `repair` undoes a fault that the workbook had at that very cell."""
 SAME_VALUE = 1e-9
 """Relative difference of the headline outputs below which a fault of arithmetic is called equivalent."""
 
@@ -61,8 +64,8 @@ class KillMatrix(Frozen):
 
     @property
     def decided(self) -> int:
-        """Return the number of faults that are not equivalent."""
-        return sum(mutant.fate != "equivalent" for mutant in self.mutants)
+        """Return the number of faults that change something for the worse: neither equivalent nor repairs."""
+        return sum(mutant.fate in ("killed", "survived") for mutant in self.mutants)
 
 
 def kill_matrix(
@@ -71,7 +74,9 @@ def kill_matrix(
     """Plant every fault that fits and run the checks on each.
 
     `requests` gives the ranges, by check id; `valuation_date` (Excel serial of the 1900 system) pins the clock.
+    Raises UsageError for a workbook whose headline value was not found or recomputes to no number.
     """
+    _must_work(paper)
     wanted = [requests.get(check_id, Request(check_id)) for check_id in CHECKS]
     base = _studied(edited(paper.book, {}), valuation_date)
     before = {result.check_id: result for result in run_checks(base, wanted)}
@@ -84,7 +89,7 @@ def kill_matrix(
         mutants.append(
             _tried(name, mutation, paper, _mutated(paper, mutation, valuation_date), wanted=wanted, before=before)
         )
-    order = {"survived": 0, "killed": 1, "equivalent": 2}
+    order = {"survived": 0, "killed": 1, "repair": 2, "equivalent": 3}
     return KillMatrix(
         workbook=paper.book.file_name,
         workbook_sha256=paper.book.sha256,
@@ -129,7 +134,7 @@ def _tried(
         operator=name,
         cell=mutation.cell,
         content=None if content is None else str(content),
-        fate="killed" if killers else "equivalent" if same and not mutation.structural else "survived",
+        fate="killed" if killers else _unnoticed(mutation, results, before, same=same),
         killed_by=killers,
         also=tuple(result.check_id for result in fresh if result.check_id not in killers),
         expected=mutation.checks,
@@ -138,6 +143,36 @@ def _tried(
         before=was,
         after=now,
     )
+
+
+def _unnoticed(
+    mutation: Mutation, results: Iterable[CheckResult], before: Mapping[str, CheckResult], *, same: bool
+) -> Fate:
+    """Tell why an expected check says nothing new: nothing changed, a fault was undone, or it was missed."""
+    if same and not mutation.structural:
+        return "equivalent"
+    said = {result.check_id: result.status for result in results}
+    faulted = [
+        check_id
+        for check_id in mutation.checks
+        if any(finding.cell == mutation.cell for finding in before[check_id].findings)
+    ]
+    return "repair" if faulted and all(said[check_id] == "pass" for check_id in faulted) else "survived"
+
+
+def _must_work(paper: Workpaper) -> None:
+    """Refuse a workbook in which no fault could show: its headline was not found, or is no number to begin with."""
+    output = _headline(paper)
+    if output is None:
+        raise UsageError(
+            f"{paper.book.file_name}: no headline value is a cell; faults are planted in a whole valuation"
+        )
+    if paper.recalc.number(output) is None:
+        shown = paper.recalc.value(output)
+        raise UsageError(
+            f"{paper.book.file_name}: the headline value {output} recomputes to no number ({shown}); "
+            "faults are planted only in a workbook that works"
+        )
 
 
 def _mutated(paper: Workpaper, mutation: Mutation, day: float | None) -> Workpaper:
@@ -188,8 +223,10 @@ def _touches(place: CellRef | RangeRef | None, cell: CellRef) -> bool:
 
 
 def _moved(paper: Workpaper, mutant: Workpaper) -> tuple[CellRef | None, float | None, float | None]:
-    for role in ("value_per_share", "equity_value", "enterprise_value"):
-        located = paper.roles.scalars.get(role)
-        if located is not None and located.cell is not None:
-            return located.cell, paper.recalc.number(located.cell), mutant.recalc.number(located.cell)
-    return None, None, None
+    output = _headline(paper)
+    return (None, None, None) if output is None else (output, paper.recalc.number(output), mutant.recalc.number(output))
+
+
+def _headline(paper: Workpaper) -> CellRef | None:
+    """Return the cell of the headline output, the last one of the chain first."""
+    return next(iter(output_cells(paper.roles).values()), None)
