@@ -20,7 +20,7 @@ from xlcheck.batching.jobs import Job, find_jobs
 from xlcheck.batching.rows import Row, summary
 from xlcheck.batching.run import on_ray, on_this_machine, run_batch
 from xlcheck.errors import UsageError
-from xlcheck.isolation import Allowance
+from xlcheck.confinement import Allowance
 
 TASK = Path(__file__).parents[1] / "fixtures" / "sic-epitaxy-dcf"
 RUBRIC = "sic-epitaxy-dcf"

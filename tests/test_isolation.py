@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from xlcheck.errors import SubmissionError, UsageError, WorkerBrokeError, WorkerLostError
-from xlcheck.isolation import Allowance, run_apart
+from xlcheck.confinement import Allowance
+from xlcheck.isolation import run_apart
 
 SHORT = Allowance(seconds=2, memory_mib=400, written_mib=1, open_files=64)
 
@@ -172,3 +173,30 @@ def test_limits_hold_for_the_worker_only_and_threads_may_share_the_server():
     assert answers == [str(number)[::-1] for number in range(12)]
     assert len(bytearray(450 << 20)) == 450 << 20
     assert len(list(Path(tempfile.gettempdir()).iterdir())) <= before + 2
+
+
+# -- the command line ----------------------------------------------------------------------------------------------
+
+MODEL = Path(__file__).parents[1] / "fixtures" / "sic-epitaxy-dcf" / "reference" / "model.xlsx"
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "xlcheck.cli", *(str(argument) for argument in arguments)]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_command_line_opens_a_workbook_in_a_limited_process():
+    ended = command("recalc", MODEL, "--max-memory", 56)
+    assert ended.returncode == 3
+    assert ended.stderr == (
+        f"xlcheck: {MODEL}: it needed more than 56 MiB of memory (--max-seconds and --max-memory allow more)\n"
+    )
+
+
+def test_command_line_may_write_where_it_was_told_to(tmp_path):
+    ended = command("roles", MODEL, "--write-binding", tmp_path / "roles.yaml")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (tmp_path / "roles.yaml").read_text()
+    ended = command("grade", MODEL, "--rubric", "sic-epitaxy-dcf", "--out", tmp_path / "new" / "report")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (tmp_path / "new" / "report" / "report.html").exists()

@@ -8,13 +8,17 @@ import os
 import sys
 from collections.abc import Sequence
 
-from xlcheck.arguments import empty_parser
+from xlcheck.arguments import allowance_of, empty_parser
 from xlcheck.commands import authoring, batching, grading, reading
-from xlcheck.errors import XlcheckError
+from xlcheck.errors import WorkerLostError, XlcheckError
 from xlcheck.progress import let_progress_show
 
 COMMANDS = (grading, reading, authoring, batching)
 """Modules of verbs; each adds its own."""
+OPENED = ("workbook", "submission", "first")
+"""Arguments that name what a verb opens."""
+WRITTEN = ("out", "write_binding")
+"""Arguments that name what a verb writes."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -25,11 +29,33 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def entry() -> int:
+    """Run the command line; a verb that opens a stranger's workbook runs in a limited process of its own."""
+    args = build_parser().parse_args()
+    if not getattr(args, "own_process", False):
+        return _run(args)
+    from xlcheck.confinement import run_limited
+
+    places = (getattr(args, name, None) for name in WRITTEN)
+    try:
+        return run_limited(lambda: _run(args), allowance_of(args), tuple(str(place) for place in places if place))
+    except WorkerLostError as error:
+        return _fail(args, _over(args, str(error)), error.exit_code)
+
+
+def _over(args: argparse.Namespace, limit: str) -> str:
+    opened = next(str(getattr(args, name)) for name in OPENED if hasattr(args, name))
+    return f"{opened}: {limit} (--max-seconds and --max-memory allow more)"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit code; errors become one sentence on standard error."""
+    """Run one verb in this process and return its exit code; errors become one sentence on standard error."""
+    return _run(build_parser().parse_args(argv))
+
+
+def _run(args: argparse.Namespace) -> int:
     _forgive_narrow_terminals()
     gc.set_threshold(50_000, 20, 10)  # a workbook is many objects that live to the end, and in no cycle
-    args = build_parser().parse_args(argv)
     let_progress_show(sys.stderr.isatty() and not args.quiet)
     try:
         code: int = args.run(args)
@@ -43,6 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit) or os.environ.get("XLCHECK_TRACEBACK"):
             raise
+        from xlcheck.confinement import at_the_limit
+
+        if getattr(args, "own_process", False) and at_the_limit(allowance_of(args), error):
+            return _fail(args, _over(args, f"it needed more than {args.max_memory} MiB of memory"), 3)
         hint = "this is a fault of xlcheck; set XLCHECK_TRACEBACK=1 to see where"
         return _fail(args, f"{type(error).__name__}: {error} ({hint})", 5)
     return code
@@ -65,4 +95,4 @@ def _forgive_narrow_terminals() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry())

@@ -1,8 +1,7 @@
 """Work on a stranger's file in a process of its own: what it costs is limited, what it breaks is its own.
 
 The worker is forked from a small server that has the modules loaded already, so that a start costs milliseconds.
-It answers with text over a pipe; nothing it sends is unpickled. Limits are the kernel's (``setrlimit``, ``alarm``),
-so that native code cannot ignore them; what the kernel has no limit for is refused by an audit hook.
+It answers with text over a pipe; nothing it sends is unpickled. Its limits stand in ``confinement.py``.
 """
 
 from __future__ import annotations
@@ -10,41 +9,20 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import signal
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 
+from xlcheck.confinement import DEFAULT_ALLOWANCE, Allowance, at_the_limit, confine, lost
 from xlcheck.errors import SubmissionError, UsageError, WorkerBrokeError, WorkerLostError, XlcheckError
 
-MEBIBYTE = 1 << 20
 PRELOADED = ["xlcheck.pipeline", "xlcheck.isolation", "xlcheck.quotes", "xlcheck.verdicts", "xlcheck.scoring.model"]
 _GRACE = 5.0
-_NEARLY = 0.9
-_LARGEST_ANSWER = 256 * MEBIBYTE
+_LARGEST_ANSWER = 256 << 20
 _STARTING = threading.Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """What one workbook may cost."""
-
-    seconds: int = 60
-    """Wall time, and processor time too."""
-    memory_mib: int = 2048
-    """Address space of the worker, in MiB (1,048,576 bytes)."""
-    written_mib: int = 256
-    """Largest file that the worker may write, in its private folder."""
-    open_files: int = 256
-
-
-DEFAULT_ALLOWANCE = Allowance()
 
 
 def run_apart(work: Callable[[str], str], order: str, allowance: Allowance = DEFAULT_ALLOWANCE) -> str:
@@ -84,19 +62,7 @@ def _answer(pipe: Connection, worker: BaseProcess, allowance: Allowance) -> byte
     except (EOFError, OSError):
         pass
     worker.join(_GRACE)
-    raise _lost(worker.exitcode, allowance)
-
-
-def _lost(exit_code: int | None, allowance: Allowance) -> WorkerLostError:
-    if exit_code is None or -exit_code in (signal.SIGALRM, signal.SIGXCPU):
-        return WorkerLostError(f"it took longer than {allowance.seconds} s")
-    if exit_code == -signal.SIGXFSZ:
-        return WorkerLostError(f"it wrote more than {allowance.written_mib} MiB")
-    if exit_code == -signal.SIGABRT:  # native code aborts where it gets no memory
-        return WorkerLostError(f"it needed more than {allowance.memory_mib} MiB of memory, or broke an engine")
-    if exit_code < 0:
-        return WorkerLostError(f"its worker process was ended by {signal.Signals(-exit_code).name}", -exit_code)
-    return WorkerLostError(f"its worker process ended with code {exit_code} and no answer")
+    raise lost(worker.exitcode, allowance)
 
 
 def _end(worker: BaseProcess) -> None:
@@ -137,76 +103,6 @@ def _outcome(work: Callable[[str], str], order: str, allowance: Allowance, folde
     except XlcheckError as error:
         return ("submission" if isinstance(error, SubmissionError) else "broke"), str(error)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent is told
-        if isinstance(error, MemoryError) or _at_the_limit(allowance):
+        if at_the_limit(allowance, error):
             return "lost", f"it needed more than {allowance.memory_mib} MiB of memory"
         return "broke", f"{type(error).__name__}: {error}"
-
-
-def _at_the_limit(allowance: Allowance) -> bool:
-    """Tell whether memory ran short: libraries dress that up in errors of their own."""
-    try:
-        told = Path("/proc/self/status").read_text(encoding="ascii")
-        peak_kib = int(told.split("VmPeak:")[1].split()[0])
-    except (OSError, IndexError, ValueError, MemoryError):
-        return False
-    return peak_kib > allowance.memory_mib * 1024 * _NEARLY
-
-
-def confine(allowance: Allowance, writable: tuple[str, ...]) -> None:
-    """Limit this process for good: time, memory, files, network, and where it may write.
-
-    `writable` are the folders and files it may write; the first is its folder for temporary files. Where the
-    platform has no such limit (Windows), only the audit hook is left.
-    """
-    if sys.platform != "win32":
-        _kernel_limits(allowance)
-        _leave_network()
-    os.environ["TMPDIR"] = tempfile.tempdir = writable[0]
-    allowed = tuple(str(Path(place).resolve()) for place in (*writable, os.devnull))
-    sys.addaudithook(lambda event, args: _refuse(event, args, allowed))
-
-
-def _kernel_limits(allowance: Allowance) -> None:
-    import resource
-
-    for what, most in (
-        (resource.RLIMIT_AS, allowance.memory_mib * MEBIBYTE),
-        (resource.RLIMIT_CPU, allowance.seconds),
-        (resource.RLIMIT_FSIZE, allowance.written_mib * MEBIBYTE),
-        (resource.RLIMIT_NOFILE, allowance.open_files),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(what)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (least, least))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(allowance.seconds)
-
-
-def _leave_network() -> None:
-    """Enter a network namespace of our own, in which not even loopback is up; where forbidden, the hook remains."""
-    import ctypes
-
-    new_user, new_network = 0x10000000, 0x40000000  # CLONE_NEWUSER, CLONE_NEWNET of <sched.h>
-    unshare = getattr(ctypes.CDLL(None), "unshare", None)
-    if unshare is not None and unshare(new_network) != 0:
-        unshare(new_user | new_network)
-
-
-_FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "pty.", "webbrowser.")
-_CHANGES = {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-
-
-def _refuse(event: str, args: tuple[object, ...], allowed: tuple[str, ...]) -> None:
-    if event.startswith(_FORBIDDEN):
-        raise PermissionError(f"a workbook's worker may not do {event}")
-    if event in _CHANGES or (event == "open" and isinstance(args[2], int) and args[2] & _WRITES):
-        place = args[0]
-        if isinstance(place, (str, bytes)) and not _within(os.fsdecode(place), allowed):
-            raise PermissionError(f"a workbook's worker may not write {os.fsdecode(place)}")
-
-
-def _within(place: str, allowed: tuple[str, ...]) -> bool:
-    full = os.path.realpath(place)
-    return any(full == root or full.startswith(root + os.sep) for root in allowed)

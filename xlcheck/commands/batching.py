@@ -6,13 +6,12 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from xlcheck.arguments import Verbs, positive
+from xlcheck.arguments import Verbs, add_allowance, allowance_of, positive
 from xlcheck.commands.output import print_facts
 
 if TYPE_CHECKING:
     from xlcheck.batching.rows import Summary
     from xlcheck.batching.run import Runner
-    from xlcheck.isolation import Allowance
 
 _SHOWN = 10
 
@@ -30,21 +29,6 @@ def add_verbs(verbs: Verbs) -> None:
     batch.add_argument("--on", choices=("local", "ray"), default="local", help="where to grade (%(default)s)")
     batch.add_argument("--address", metavar="ADDRESS", help="of a Ray cluster; without it --on ray starts one here")
     add_allowance(batch)
-
-
-def add_allowance(parser: argparse.ArgumentParser) -> None:
-    """Add what one workbook may cost."""
-    parser.add_argument("--max-seconds", type=positive, default=60, metavar="N", help="of one workbook (%(default)s)")
-    parser.add_argument(
-        "--max-memory", type=positive, default=2048, metavar="MIB", help="of one workbook, in MiB (%(default)s)"
-    )
-
-
-def allowance_of(args: argparse.Namespace) -> Allowance:
-    """Return what `add_allowance` was told."""
-    from xlcheck.isolation import Allowance
-
-    return Allowance(seconds=args.max_seconds, memory_mib=args.max_memory)
 
 
 def _batch(args: argparse.Namespace) -> int:
