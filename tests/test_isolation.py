@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from xlcheck.errors import SubmissionError, UsageError, WorkerBrokeError, WorkerLostError
 from xlcheck.confinement import Allowance
+from xlcheck.errors import SubmissionError, UsageError, WorkerBrokeError, WorkerLostError
 from xlcheck.isolation import run_apart
 
 SHORT = Allowance(seconds=2, memory_mib=400, written_mib=1, open_files=64)
