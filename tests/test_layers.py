@@ -52,6 +52,7 @@ ROWS = {
     "batching": 11,
     "serving": 11,
     "calibrate": 11,
+    "judging": 11,
     "authoring": 11,
     "mutation": 11,
     "mutate": 11,

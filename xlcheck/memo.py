@@ -21,9 +21,11 @@ class Memo(NamedTuple):
 
     name: str
     texts: tuple[str, ...]
-    """The whole text, or one text a page."""
+    """The whole text; of a PDF its pages, then the same joined."""
     unread: str | None = None
     """Why nothing could be read, in one sentence."""
+    pages: int = 1
+    """So many of the first texts are pages; the same joined, with and without hyphens, follow."""
 
 
 def read_memo(path: Path) -> Memo:
@@ -106,4 +108,4 @@ def _pdf(path: Path, data: bytes) -> Memo:
     if not any(page.strip() for page in pages):
         return _unread(path, "its pages hold no text (scanned pages are pictures)")
     joined = "\n".join(pages)
-    return Memo(path.name, tuple(dict.fromkeys((*pages, joined, _HYPHENATED.sub("", joined)))))
+    return Memo(path.name, (*pages, joined, _HYPHENATED.sub("", joined)), pages=len(pages))

@@ -135,9 +135,17 @@ def _repeated_ids(rubric: Rubric) -> Iterator[tuple[Location, str]]:
 def _unknown_checks(rubric: Rubric, known: Collection[str]) -> Iterator[tuple[Location, str]]:
     named = [(("program", i, "check"), item.check) for i, item in enumerate(rubric.program)]
     named += [(("fatal", i, "check"), rule.check) for i, rule in enumerate(rubric.fatal) if rule.check]
-    for location, check_id in named:
+    for place, check_id in named:
         if check_id not in known:
-            yield location, f"{check_id!r} is no check{closest(check_id, known)}; `xlcheck checks` lists them"
+            yield place, f"{check_id!r} is no check{closest(check_id, known)}; `xlcheck checks` lists them"
+    families = {check_id.partition(".")[0] for check_id in known}
+    shown: list[tuple[Location, tuple[str, ...]]] = []
+    shown += [(("judge", i, "findings"), item.findings) for i, item in enumerate(rubric.judge)]
+    shown += [(("deductions", i, "findings"), item.findings) for i, item in enumerate(rubric.deductions)]
+    for location, names in shown:
+        for name in names:
+            if name not in known and name not in families:
+                yield location, f"{name!r} is neither a check nor a family{closest(name, known)}"
 
 
 def _bounds_faults(rubric: Rubric) -> Iterator[tuple[Location, str]]:

@@ -103,6 +103,8 @@ class JudgeItem(Frozen):
     """With 0-4 the judge gives a grade, credited as grade/4."""
     title: str | None = None
     """For people; `pass_if` stands in where it is missing."""
+    findings: tuple[Id, ...] = ()
+    """Checks, or families of them such as `bridge`, whose findings the judge is shown; else those of its dimension."""
     question: Id | None = None
     """The question it belongs to; for the mode `outcome`, and only there."""
     part: Literal["pre", "post"] | None = None
@@ -120,6 +122,8 @@ class Deduction(Frozen):
     stage: Stage | None = None
     dimension: str | None = None
     quote: Quoting = "optional"
+    findings: tuple[Id, ...] = ()
+    """Checks, or families of them such as `bridge`, whose findings the judge is shown; else those of its dimension."""
     leak: bool = False
     """True for the deduction that evidence dated after the cutoff triggers under `on_leak: deduct`."""
 
