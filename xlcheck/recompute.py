@@ -52,6 +52,8 @@ class Recalc:
     """The live circular references, each with its cells and how it ends."""
     clock: Clock = field(default_factory=Clock)
     """What TODAY() and NOW() returned."""
+    rewriter: Rewriter | None = None
+    """How formulas were written for the engines."""
     other_what_if: WhatIf | None = None
     """The same asked of the second engine: a data table is called stale only if both say so."""
 
@@ -61,7 +63,7 @@ class Recalc:
         if claims_nothing(self.book):
             return weigh(self.book, self.graph, self.values, {}, self.loops)
         slack = self.book.calc.iterate_delta if self.book.calc.iterate else 0.0
-        shadow = Shadow(self.book, self.graph, Rewriter(self.book), self.clock)
+        shadow = Shadow(self.book, self.graph, self.rewriter or Rewriter(self.book), self.clock)
         looped = frozenset(ref for loop in self.loops for ref in loop.cells)
         local = local_check(shadow, [_Lazy(name) for name in ENGINES], looped, slack)
         local.update(self._tables_from_stored())
@@ -138,6 +140,7 @@ def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
         graph=graph,
         loops=model.loops,
         clock=clock,
+        rewriter=model.rewriter,
     )
 
 

@@ -14,7 +14,8 @@ import formualizer
 
 from xlcheck.cells import CellError, CellRef, Scalar
 from xlcheck.engines import Clock, Unsolved, UnsolvedKind, is_panic
-from xlcheck.engines.package import Formula, read_package, write_package
+from xlcheck.engines.filling import fill
+from xlcheck.engines.package import Formula, anchors, read_package, write_package
 from xlcheck.errors import EngineError
 
 ERRORS: Mapping[str, str | UnsolvedKind] = {
@@ -48,11 +49,12 @@ class FormualizerSession:
     def __init__(self, package: bytes, clock: Clock) -> None:
         draft = read_package(package)
         self._formulas = {
-            CellRef(title, *place): content.text
+            CellRef(title, *place): content
             for title, cells in draft.sheets.items()
             for place, content in cells.items()
             if isinstance(content, Formula)
         }
+        self._anchors = anchors(draft)
         constants = {
             title: {place: content for place, content in cells.items() if not isinstance(content, Formula)}
             for title, cells in draft.sheets.items()
@@ -70,7 +72,35 @@ class FormualizerSession:
     ) -> Mapping[CellRef, Scalar | Unsolved]:
         """Return the outputs with those cells replaced."""
         workbook, refused = self._load(changes, [ref for ref in self._formulas if ref not in changes])
-        return {ref: refused[ref] if ref in refused else self._value(workbook, ref) for ref in outputs}
+        found: dict[CellRef, Scalar | Unsolved] = {}
+        for ref in outputs:
+            if ref not in found:
+                anchor = self._anchors.get(ref, ref)
+                value = refused[anchor] if anchor in refused else self._value(workbook, anchor)
+                if ref in self._anchors:
+                    found.update(self._filled(workbook, self._formulas[anchor], value))
+                else:
+                    found[ref] = value
+        return {ref: found[ref] for ref in outputs}
+
+    def _filled(
+        self,
+        workbook: Any,  # noqa: ANN401
+        formula: Formula,
+        first: Scalar | Unsolved,
+    ) -> Iterator[tuple[CellRef, Scalar | Unsolved]]:
+        """Yield every cell of an array; the engine spills each as a dynamic one, blank past the end."""
+        area = formula.array
+        assert area is not None
+        if isinstance(first, Unsolved):
+            return fill(area, [[first]], dynamic=formula.dynamic)
+        width = area.last_column - area.first_column + 1
+        values = [self._value(workbook, ref) for ref in area.cells()]
+        rows = [values[start : start + width] for start in range(0, len(values), width)]
+        if not formula.dynamic:
+            width = next((count for count, value in enumerate(rows[0]) if value is None), width) or 1
+            rows = [row[:width] for row in rows if row[0] is not None] or [[first]]
+        return fill(area, rows, dynamic=formula.dynamic)
 
     def _load(
         self, changes: Mapping[CellRef, Scalar], formulas: Sequence[CellRef]
@@ -91,7 +121,7 @@ class FormualizerSession:
                 workbook.set_value(ref.sheet, ref.row, ref.column, _literal(value))
         for ref in formulas:
             try:
-                workbook.set_formula(ref.sheet, ref.row, ref.column, self._formulas[ref])
+                workbook.set_formula(ref.sheet, ref.row, ref.column, self._formulas[ref].text)
                 if len(formulas) <= _FEW:
                     workbook.get_eval_plan([(ref.sheet, ref.row, ref.column)])
             except Exception as error:  # noqa: BLE001 - whatever it refuses is one cell that it cannot judge
@@ -106,7 +136,7 @@ class FormualizerSession:
 
     def _value(self, workbook: Any, ref: CellRef) -> Scalar | Unsolved:  # noqa: ANN401
         formula = self._formulas.get(ref)
-        if self._clock.now is None and formula is not None and _VOLATILE.search(formula):
+        if self._clock.now is None and formula is not None and _VOLATILE.search(formula.text):
             return Unsolved(kind="clock", detail="formualizer: no date is pinned for TODAY and NOW")
         try:
             if formula is not None and not self._evaluated:

@@ -14,7 +14,8 @@ from typing import Any
 
 from xlcheck.cells import CellError, CellRef, RangeRef, Scalar
 from xlcheck.engines import Clock, Unsolved
-from xlcheck.engines.package import Formula, read_package
+from xlcheck.engines.filling import fill
+from xlcheck.engines.package import Formula, anchors, read_package
 
 _CODE = re.compile(r"#(?:N/A|[A-Z0/]+[!?])")
 _UNTRUSTED = re.compile(
@@ -31,6 +32,7 @@ class FormulasSession:
         draft = read_package(package)
         self._sheets = {title.upper(): (title, cells) for title, cells in draft.sheets.items()}
         self._names = {name.name.upper(): name.formula for name in draft.names if name.sheet is None}
+        self._anchors = anchors(draft)
 
     def recalculate(self) -> Mapping[CellRef, Scalar | Unsolved]:
         """Return the value of every formula cell."""
@@ -56,21 +58,27 @@ class FormulasSession:
         self, ref: CellRef, known: dict[CellRef, Scalar | Unsolved], above: tuple[CellRef, ...]
     ) -> Scalar | Unsolved:
         if ref not in known:
-            content = self._sheets.get(ref.sheet.upper(), (ref.sheet, {}))[1].get((ref.row, ref.column))
+            at = self._anchors.get(ref, ref)
+            content = self._sheets.get(at.sheet.upper(), (at.sheet, {}))[1].get((at.row, at.column))
             if not isinstance(content, Formula):
                 return content
-            if ref in above or len(above) > _DEEPEST:
-                return Unsolved(kind="cycle", detail=f"formulas: {ref} depends on itself, or too deep a chain")
-            known[ref] = self._evaluate(content.text, ref, known, (*above, ref))
+            if at in above or len(above) > _DEEPEST:
+                return Unsolved(kind="cycle", detail=f"formulas: {at} depends on itself, or too deep a chain")
+            result = self._evaluate(content.text, at, known, (*above, at))
+            if content.array is None:
+                known[at] = result[0][0]
+            else:
+                filled = fill(content.array, result, dynamic=content.dynamic)
+                known.update({place: value for place, value in filled if place not in known})
         return known[ref]
 
     def _evaluate(
         self, text: str, ref: CellRef, known: dict[CellRef, Scalar | Unsolved], above: tuple[CellRef, ...]
-    ) -> Scalar | Unsolved:
+    ) -> Sequence[Sequence[Scalar | Unsolved]]:
+        """Return the rows of the result, one of one for a single value."""
         if _UNTRUSTED.search(text):
-            return Unsolved(
-                kind="unsupported_function", detail="formulas: a function that it does not do as Excel does"
-            )
+            detail = "formulas: a function that it does not do as Excel does"
+            return [[Unsolved(kind="unsupported_function", detail=detail)]]
         _load_late("scipy.stats")
         import formulas
         from formulas.ranges import Ranges
@@ -81,13 +89,13 @@ class FormulasSession:
             for name in function.inputs:
                 found = self._values(name, ref, known, above)
                 if isinstance(found, Unsolved):
-                    return found
+                    return [[found]]
                 arguments.append(Ranges().push(name, found))
-            return _scalar(function(*arguments))
+            return _rows(function(*arguments))
         except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it raises is one cell that it cannot judge
-            return failure(error)
+            return [[failure(error)]]
 
     def _values(
         self, name: str, ref: CellRef, known: dict[CellRef, Scalar | Unsolved], above: tuple[CellRef, ...]
@@ -132,15 +140,20 @@ def _given(value: Scalar | Unsolved) -> object:
     return value
 
 
-def _scalar(value: object) -> Scalar | Unsolved:
-    """Translate a result of the library; of an array the first element."""
+def _rows(value: object) -> list[list[Scalar | Unsolved]]:
+    """Translate a result of the library."""
     import numpy
 
-    first = numpy.asarray(value, dtype=object).ravel()
-    item = first[0] if first.size else None
+    grid = numpy.atleast_2d(numpy.asarray(value, dtype=object))
+    return [[_scalar(item) for item in row] for row in grid] if grid.size else [[None]]
+
+
+def _scalar(item: Any) -> Scalar | Unsolved:  # noqa: ANN401
+    import numpy
+
     if isinstance(item, numpy.generic):
         item = item.item()
-    if item is None or type(item) in (bool, str):
+    if item is None or isinstance(item, bool) or type(item) is str:
         return item
     if isinstance(item, int | float):
         return float(item)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlcheck.cells import CellError, RangeRef, Scalar, column_letters, parse_a1
+from xlcheck.cells import CellError, CellRef, RangeRef, Scalar, column_letters, parse_a1
 from xlcheck.workbook import DefinedName, Table
 
 
@@ -144,11 +144,23 @@ def _sheet(cells: SheetCells, hidden: frozenset[int], tables: int) -> str:
     return "".join(out)
 
 
+def anchors(draft: Draft) -> dict[CellRef, CellRef]:
+    """Return each cell that an array formula fills, with the cell in which the formula stands."""
+    found: dict[CellRef, CellRef] = {}
+    for title, cells in draft.sheets.items():
+        for place, content in cells.items():
+            if isinstance(content, Formula) and content.array is not None:
+                found.update(dict.fromkeys(content.array.cells(), CellRef(title, *place)))
+    return found
+
+
 def _cell(address: str, content: Content) -> str:
     if isinstance(content, Formula):
         body = _text(content.text[1:])
         if content.array is None:
             return f'<c r="{address}"><f>{body}</f></c>'
+        if not content.dynamic:
+            body = f"{_over(content.array)}{body}{')' * (content.array.size > 1)}"
         mark = ' cm="1"' if content.dynamic else ""
         return f'<c r="{address}"{mark}><f t="array" ref="{content.array.address}">{body}</f></c>'
     if content is None:
@@ -160,6 +172,17 @@ def _cell(address: str, content: Content) -> str:
     if isinstance(content, CellError):
         return f'<c r="{address}" t="e"><v>{_text(content.error)}</v></c>'
     return f'<c r="{address}" t="inlineStr"><is><t xml:space="preserve">{_text(content)}</t></is></c>'
+
+
+def _over(area: RangeRef) -> str:
+    """Return what stands before the formula of an array so that a row, column or value spreads over its range.
+
+    Excel spreads it by itself; the engine that reads the package writes #N/A past the result, but spreads over the
+    array of a condition. Nothing for a single cell.
+    """
+    if area.size == 1:
+        return ""
+    return f"IF(_xlfn.SEQUENCE({area.last_row - area.first_row + 1},{area.last_column - area.first_column + 1}),"
 
 
 def _table(number: int, table: Table) -> str:
@@ -225,7 +248,10 @@ def _read_cells(title: str, text: str) -> Iterator[tuple[tuple[int, int], Conten
         kind, value = match["type"], match["value"]
         if match["formula"] is not None:
             area = RangeRef.parse(f"{title}!{match['array']}") if match["array"] else None
-            yield place, Formula("=" + _unescape(match["formula"]), area, match["cm"] is not None)
+            dynamic, text = match["cm"] is not None, _unescape(match["formula"])
+            if area is not None and not dynamic and area.size > 1:
+                text = text[len(_over(area)) : -1]
+            yield place, Formula(f"={text}", area, dynamic)
         elif match["text"] is not None:
             yield place, _unescape(match["text"])
         elif kind == "e":

@@ -23,7 +23,7 @@ from xlcheck.live.reasons import explained
 from xlcheck.live.region import LoopRegion
 from xlcheck.localcheck.shadow import UNKNOWN, Shadow, Values
 from xlcheck.normalise import cells_of, followers, normalise, without_arrays
-from xlcheck.normalise.rewrite import Rewriter
+from xlcheck.normalise.rewrite import Rewriter, undefined_names
 from xlcheck.workbook import Book, Cell
 
 Changes = Mapping[CellRef, Scalar]
@@ -43,8 +43,8 @@ class LiveModel:
         self.loops: tuple[Loop, ...] = ()
         self._engine = engines[0]
         self._clock = clock
-        self._rewriter = Rewriter(book)
-        self._outside = Outside(Shadow(book, graph, self._rewriter, clock), engines[1:])
+        self.rewriter = Rewriter(book)
+        self._outside = Outside(Shadow(book, graph, self.rewriter, clock), engines[1:])
         self._torn: dict[CellRef, CellRef] = {}
         self._lent: dict[CellRef, Cell] = {}
         self._lost: dict[CellRef, Unsolved] = {}
@@ -74,14 +74,14 @@ class LiveModel:
         return self._engine.open(write_package(without_arrays(nameless)), self._clock)
 
     def _draft_with(self, blank: Collection[CellRef]) -> Draft:
-        return self._with_added(normalise(self.book, self._rewriter, {*blank, *self._lent}))
+        return self._with_added(normalise(self.book, self.rewriter, {*blank, *self._lent}))
 
     def _with_added(self, draft: Draft) -> Draft:
         sheets = dict(draft.sheets)
         for ref, place in self._torn.items():
             cell = self.book.get(ref)
             assert cell is not None
-            pinned = Formula(self._rewriter.pin(cell))
+            pinned = Formula(self.rewriter.pin(cell))
             sheets[place.sheet] = {**sheets.get(place.sheet, {}), (place.row, place.column): pinned}
         for ref in self._lost:
             sheets[ref.sheet] = {**sheets[ref.sheet], (ref.row, ref.column): UNKNOWN}
@@ -89,6 +89,8 @@ class LiveModel:
 
     def _first_values(self) -> Values:
         values = self._read()
+        if self._names_undefined(values):
+            values = self._read()
         looped = [ref for ref, value in values.items() if _kind(value) == "cycle"]
         if looped:
             self._tear(looped)
@@ -101,6 +103,16 @@ class LiveModel:
             self._fill_all_tables()
             values = self._read()
         return explained(values, self.book, self.graph, self.loops)
+
+    def _names_undefined(self, values: Values) -> bool:
+        """Let words that are no names be the errors that they are for Excel; say whether there are any."""
+        refused = (cell for cell in self.book.formula_cells() if _kind(values[cell.ref]) == "unsupported_function")
+        undefined = undefined_names(refused, self.book)
+        if undefined:
+            self.rewriter = replace(self.rewriter, undefined=undefined)
+            self._outside = replace(self._outside, shadow=replace(self._outside.shadow, rewriter=self.rewriter))
+            self._session = self._open(())
+        return bool(undefined)
 
     def _read(self) -> dict[CellRef, Scalar | Unsolved]:
         """Return the values of all formula cells and filled cells, with the held cells as they are."""
@@ -146,7 +158,7 @@ class LiveModel:
         self._region = None
         self._reached = {}
         if torn:
-            region = LoopRegion(self._engine, self._clock, self._rewriter, self.graph, self._torn)
+            region = LoopRegion(self._engine, self._clock, self.rewriter, self.graph, self._torn)
             if not region.dynamic and region.look_outside(self._session.what_if(self._held, region.outside)):
                 self._region = region
 

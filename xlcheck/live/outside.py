@@ -20,7 +20,7 @@ _ASKED = frozenset({"unsupported_function", "engine_failure"})
 _TRUSTED_ERRORS = frozenset({"#DIV/0!", "#REF!", "#NAME?"})
 """Errors that the primary engine gives only where Excel does too."""
 _GAPS = re.compile(
-    r"(?<![\w.])(?:XIRR|XNPV|IRR|MIRR|RATE|NPV|YIELD|PRICE|SUMPRODUCT|[VHX]?LOOKUP|SUMIFS?|COUNTIFS?|AVERAGEIFS?)\(",
+    r"\b(?:XIRR|XNPV|IRR|MIRR|RATE|NPV|YIELD|PRICE|SUMPRODUCT|[VHX]?LOOKUP|SUMIFS?|COUNTIFS?|AVERAGEIFS?)\(",
     re.IGNORECASE,
 )
 """Functions for which the primary engine is known to give an error where Excel has a number."""
@@ -45,6 +45,7 @@ class Outside:
             formula = cell.formula or ""
             if isinstance(value, Unsolved):
                 asked = value.kind in _ASKED and BLOCKED not in value.detail and not comes_from_outside(formula)
+                asked = asked and "IFERROR(" not in formula.upper()  # they take a function unknown to them for an error
             else:
                 asked = (
                     isinstance(value, CellError)

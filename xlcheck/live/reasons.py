@@ -14,10 +14,10 @@ from xlcheck.workbook import Book
 Values = Mapping[CellRef, Scalar | Unsolved]
 
 _RICH = re.compile(
-    r"(?<![\w.])(_FV|FIELDVALUE|STOCKHISTORY|RTD|WEBSERVICE|FILTERXML|IMAGE|PY|DDE|CUBE[A-Z]+|GETPIVOTDATA)\(",
+    r"\b(_FV|FIELDVALUE|STOCKHISTORY|RTD|WEBSERVICE|FILTERXML|IMAGE|PY|DDE|CUBE[A-Z]+|GETPIVOTDATA)\(",
     re.IGNORECASE,
 )
-_RANDOM = re.compile(r"(?<![\w.])(RAND|RANDBETWEEN|RANDARRAY)\(", re.IGNORECASE)
+_RANDOM = re.compile(r"\b(RAND|RANDBETWEEN|RANDARRAY)\(", re.IGNORECASE)
 _LINK = re.compile(r"\[(\d+)\]|\[([^\[\]]+\.xl\w+)\]", re.IGNORECASE)
 _STATES: Mapping[LoopState, tuple[UnsolvedKind, str]] = {
     "converged": ("cycle", "settles"),

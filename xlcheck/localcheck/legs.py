@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from xlcheck.cells import CellRef, Scalar
@@ -11,8 +12,9 @@ from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
 from xlcheck.live.datatables import Evaluate, table_values
 from xlcheck.live.loops import Loop
-from xlcheck.localcheck.agreement import agree, tolerance_of
+from xlcheck.localcheck.agreement import SOLVED, agree, tolerance_of
 from xlcheck.localcheck.check import Local
+from xlcheck.localcheck.doubts import told
 from xlcheck.workbook import Book, DataTable
 
 Verdict = Literal["same", "stale", "unsolved", "no_stored_value"]
@@ -51,7 +53,7 @@ def weigh(
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Scales:
     """Compares a cell's stored value with another one, with the tolerance that the cell deserves."""
 
@@ -68,8 +70,16 @@ class _Scales:
             return True
         if self.book.calc.iterate and self.loops:
             relative = max(1e-6, self.book.calc.iterate_delta)
+        if ref in self.solved:
+            relative = max(relative, SOLVED)
         read = (one.stored for ref in self.graph.precedents(ref) if (one := self.book.get(ref)) is not None)
-        return agree(cell.stored, value, max(relative, _COMPOUNDED), read, _CHAINED)
+        return agree(cell.stored, value, max(relative, _COMPOUNDED), read, SOLVED if ref in self.solved else _CHAINED)
+
+    @cached_property
+    def solved(self) -> frozenset[CellRef]:
+        """Cells that follow from one which a function finds by search: a net present value at the rate of return."""
+        searched = [one.ref for one in self.book.formula_cells() if tolerance_of(one.formula or "") == SOLVED]
+        return self.graph.descendants(searched)
 
 
 _COMPOUNDED = 1e-8
@@ -117,8 +127,9 @@ def _settle_apart(
 ) -> None:
     """Explain cells that follow from their stored precedents but not from the whole recalculation.
 
-    They are the consequence of a stale cell, of another date, or of cells without a stored value; what nothing
-    explains is a disagreement of the engines.
+    They are the consequence of a stale cell, of another date, or of cells without a stored value. Where the engine
+    of the whole recalculation differs from the stored value even from stored precedents, and another engine confirms
+    that value, the stored value stands and the recomputed one is not known. What nothing explains is a disagreement.
     """
     sources = {ref for ref, verdict in found.items() if verdict.status in ("stale", "no_stored_value")}
     sources |= {ref for ref, verdict in found.items() if verdict.status == "unsolved"}
@@ -128,6 +139,13 @@ def _settle_apart(
         if ref in consequences:
             continue
         before = found[ref]
+        opinions = before.opinions or {}
+        primary = next(iter(opinions.values()), None)
+        if primary is not None and not isinstance(primary, Unsolved) and agree(primary, before.recomputed, _COMPOUNDED):
+            detail = f"engines differ from the same precedents: {told(opinions)}"
+            disagree = Unsolved(kind="engines_disagree", detail=detail)
+            found[ref] = CellVerdict("same", before.stored, None, disagree, opinions=opinions)
+            continue
         detail = f"the whole recalculation gives {before.recomputed}, the stored precedents give {before.stored}"
         disagree = Unsolved(kind="engines_disagree", detail=detail)
         found[ref] = CellVerdict("unsolved", before.stored, before.recomputed, disagree, opinions=before.opinions)

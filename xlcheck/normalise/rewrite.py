@@ -8,7 +8,7 @@ address: its references name their sheet, and tables and spills are the ranges t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from xlcheck.cells import CellRef, RangeRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
 from xlcheck.normalise.intersection import intersect
 from xlcheck.normalise.positions import POSITION, spell_positions
-from xlcheck.reading.scope import defined_name, name_area, structured
+from xlcheck.reading.scope import defined_name, name_area, placed, structured
 from xlcheck.reading.tokens import Area, Token, tokens
 from xlcheck.workbook import Book, Cell, DefinedName
 
@@ -26,6 +26,8 @@ _UNUSUAL = re.compile(r"""["'\[\]#]|[A-Za-z]:|:\$?[A-Za-z]{1,3}(?![$0-9A-Za-z])|
 """What the short way of pinning cannot do: quotes, brackets, spills, whole rows and columns."""
 _OWN = re.compile(r"(?<![\w.$:!])\$?[A-Za-z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Za-z]{1,3}\$?[0-9]{1,7})?(?![\w(.!:])")
 """A reference that names no sheet."""
+_DEEPEST = 20
+"""Names within names."""
 _PLAIN = re.compile(r"[^\W\d][\w.]*\Z")
 _ADDRESS = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}\Z|[Rr][0-9]*[Cc][0-9]*\Z|[Rr]\Z|[Cc]\Z")
 
@@ -47,6 +49,8 @@ class Rewriter:
     """Rewrites the formulas of one book."""
 
     book: Book
+    undefined: frozenset[str] = frozenset()
+    """Words, case-folded, that stand in formulas as names and are none: Excel calculates #NAME? for them."""
 
     @cached_property
     def links(self) -> Mapping[tuple[int, str], str]:
@@ -74,7 +78,8 @@ class Rewriter:
     def _special(self) -> re.Pattern[str]:
         """Return a pattern of what cannot be left to an engine: brackets, positions, and names that move."""
         names = [re.escape(name.name) for name in self.book.names if name.sheet is not None or not _fixed(name)]
-        return re.compile("|".join([r"\[", POSITION.pattern, *names]), re.IGNORECASE)
+        words = [rf"(?<![\w.\\]){re.escape(word)}(?![\w.(!\\])" for word in sorted(self.undefined)]
+        return re.compile("|".join([r"\[", POSITION.pattern, *names, *words]), re.IGNORECASE)
 
     def rewrite(self, cell: Cell) -> str:
         """Return a cell's formula for its own place in the normalised copy."""
@@ -134,7 +139,7 @@ class Rewriter:
                 else:
                     yield self._area(word, home)
             elif word.kind == "name":
-                yield self._name(word.text, at, pinned=pinned)
+                yield "#NAME?" if word.text.casefold() in self.undefined else self._name(word.text, at, pinned=pinned)
             elif word.kind == "table":
                 yield self._table(word.text, at)
             else:
@@ -156,7 +161,7 @@ class Rewriter:
             return word.text
         return quote(title) + word.text[len(area.sheet) :]
 
-    def _name(self, text: str, at: CellRef, *, pinned: bool) -> str:
+    def _name(self, text: str, at: CellRef, *, pinned: bool, depth: int = 0) -> str:
         name = defined_name(text.replace("[0]!", ""), at.sheet, self.book)
         if name is None or (name.sheet is None and _fixed(name)):
             return text if name is None else name.name
@@ -164,7 +169,23 @@ class Rewriter:
         if area is not None and "[" not in area.sheet:
             sheet = area.sheet or quote(name.sheet or at.sheet)
             return sheet + _address(area)
+        if not _fixed(name) and depth < _DEEPEST:
+            return f"({''.join(self._inlined(name, at, pinned=pinned, depth=depth + 1))})"
         return text if not pinned and "!" not in text else alias(name, self.book)
+
+    def _inlined(self, name: DefinedName, at: CellRef, *, pinned: bool, depth: int) -> Iterator[str]:
+        """Yield the words of a name that computes something from cells that move with the formula."""
+        home = at._replace(sheet=name.sheet or at.sheet)
+        for word in tokens(name.formula):
+            moved = placed(word.area, at) if word.area is not None and "[" not in word.area.sheet else None
+            if moved is not None:
+                yield (moved.sheet or quote(home.sheet)) + _address(moved)
+            elif word.kind == "name":
+                yield self._name(word.text, home, pinned=pinned, depth=depth)
+            elif word.kind == "table":
+                yield self._table(word.text, at)
+            else:
+                yield word.text if word.area is None else self._area(word, "")
 
     def _table(self, text: str, at: CellRef) -> str:
         found = structured(text, self.book, at)
@@ -177,6 +198,25 @@ class Rewriter:
             return None
         cell = self.book.get(ref)
         return written(cell.array) if cell is not None and cell.array is not None else None
+
+
+def undefined_names(formulas: Iterable[Cell], book: Book) -> frozenset[str]:
+    """Return the words of these formulas, case-folded, that can only be names and are defined nowhere."""
+    return frozenset(
+        word.text.casefold()
+        for cell in formulas
+        if not _BINDING.search(cell.formula or "")
+        for word in tokens(cell.formula or "")
+        if word.kind == "name"
+        and word.text.upper() not in ("TRUE", "FALSE")
+        and "[" not in word.text
+        and defined_name(word.text, cell.ref.sheet, book) is None
+        and book.table(word.text) is None
+    )
+
+
+_BINDING = re.compile(r"\b(?:LET|LAMBDA)\(|_xl\w+\.(?![A-Z.]+\()", re.IGNORECASE)
+"""Formulas whose words may be names of their own, or functions passed as values."""
 
 
 def alias(name: DefinedName, book: Book) -> str:

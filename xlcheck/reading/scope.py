@@ -77,10 +77,10 @@ def name_area(name: DefinedName, at: CellRef | None) -> Area | None:
     words = [word for word in tokens(name.formula) if word.kind != "space"]
     if len(words) != 1 or words[0].area is None:
         return None
-    return _placed(words[0].area, at)
+    return placed(words[0].area, at)
 
 
-def _placed(area: Area, at: CellRef | None) -> Area | None:
+def placed(area: Area, at: CellRef | None) -> Area | None:
     """Move the relative parts of a name's reference: in the file they count from A1, and wrap round the grid."""
     if all(area.absolute):
         return area
@@ -115,8 +115,8 @@ def named_rectangles(
     sure = not any(word.kind == "function" and is_dynamic(word.text) for word in words)
     for word in words:
         if word.area is not None:
-            placed = _placed(word.area, at)
-            for rectangle in rectangles(placed, home, book) if placed else ():
+            moved = placed(word.area, at)
+            for rectangle in rectangles(moved, home, book) if moved else ():
                 yield rectangle, sure
         elif word.kind == "table":
             found = structured(word.text, book, at)

@@ -21,6 +21,7 @@ _CODES = (
     "REF! DIV/0! N/A NAME\\? NULL! NUM! VALUE! SPILL! CALC! FIELD! BLOCKED! CONNECT! BUSY! UNKNOWN! EXTERNAL! PYTHON!"
 )
 _ERRORS = rf"\#(?:{'|'.join(_CODES.split())}|GETTING_DATA)"
+_NAME = r"[^\W\d][\w.?\\]*+|\\[\w.?\\]*+"
 _END = r"(?![\w.(!\[\\?])"
 _TOKEN = re.compile(
     rf"""(?P<operator><>|<=|>=|[-+*/^&=<>%:@])
@@ -34,8 +35,8 @@ _TOKEN = re.compile(
             |(?P<c1>\$?[A-Za-z]{{1,3}}):(?P<c2>\$?[A-Za-z]{{1,3}})|(?P<r1>\$?[0-9]{{1,7}}):(?P<r2>\$?[0-9]{{1,7}})){_END})
         |(?P<error>{_ERRORS})
         |(?P<function>[^\W\d][\w.]*+[ ]*\()
-        |(?P<table>(?:[^\W\d][\w.]*+)?{_BRACKETS})
-        |(?P<name>[^\W\d][\w.?\\]*+|\\[\w.?\\]*+))
+        |(?P<table>(?:{_NAME})?{_BRACKETS})
+        |(?P<name>{_NAME}))
     |(?P<number>(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)(?![\w!])
     |(?P<spill>\#)
     |(?P<other>[\w.]++|{_QUOTED}|'[^']*+|\[(?:[^\[\]']|'.)*+|.)""",
