@@ -29,6 +29,7 @@ ROWS = {
     "binding": 4,
     "dcf": 4,
     "followup": 4,
+    "diff": 4,
     "actuals": 4,
     "evidence": 4,
     "register": 4,
@@ -40,6 +41,7 @@ ROWS = {
     "rubric_faults": 7,
     "rubric": 7,
     "verdicts": 7,
+    "overrides": 7,
     "quotes": 7,
     "scoring": 8,
     "schemas": 12,
@@ -60,6 +62,8 @@ ROWS = {
     "commands": 12,
     "cli": 12,
     "testing": 12,
+    "pytest_plugin": 12,
+    "inspect_scorer": 12,
     "__init__": 12,
 }
 ENGINE_LIBRARIES = {"cellrune", "formualizer", "formulas"}

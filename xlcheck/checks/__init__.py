@@ -6,6 +6,7 @@ import xlcheck.checks.bridge
 import xlcheck.checks.bridge_counts
 import xlcheck.checks.bridge_shares
 import xlcheck.checks.bridge_sources
+import xlcheck.checks.bridge_total
 import xlcheck.checks.discount
 import xlcheck.checks.discount_stub
 import xlcheck.checks.fatal
@@ -14,6 +15,7 @@ import xlcheck.checks.flow
 import xlcheck.checks.flow_copies
 import xlcheck.checks.flow_lines
 import xlcheck.checks.flow_working_capital
+import xlcheck.checks.followup
 import xlcheck.checks.independent
 import xlcheck.checks.instructions
 import xlcheck.checks.metric

@@ -1,0 +1,70 @@
+"""Whether a second answer says that it changed something: in its memo, or on a sheet that lists changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from xlcheck.cells import CellRef, Scalar, as_number
+from xlcheck.checks.sheet import row_label
+from xlcheck.evidence import folded
+from xlcheck.memo import Memo
+from xlcheck.recompute import Recalc
+
+_LISTS_CHANGES = re.compile(r"chang|revis|\blog\b|follow|update|round|version|变更|修订|调整|更新", re.IGNORECASE)
+_CHANGED = re.compile(
+    r"chang|revis|rais|lower|increas|decreas|reduc|\bcut\b|updat|correct|adjust|replac|instead of|now\b|was\b|from\b|"
+    r"→|->|\bset to\b|moved?\b|改|调|修订|更新|上调|下调|由.*至|提高|降低",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[-−]?\d[\d,，\s\u00a0]*(?:\.\d+)?(?:\s*[%％])?|[-−]?\.\d+")
+
+
+def passages(recalc: Recalc, memos: Iterable[Memo]) -> tuple[str, ...]:
+    """Return the paragraphs of the memos and the rows of sheets that list changes."""
+    found = [
+        part for memo in memos for text in memo.texts for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*•|]|\d+[.)]))", text)
+    ]
+    for sheet in recalc.book.sheets:
+        if _LISTS_CHANGES.search(sheet.name):
+            rows: dict[int, list[str]] = {}
+            for (row, _), cell in sorted(sheet.cells.items()):
+                value = recalc.value(cell.ref)
+                rows.setdefault(row, []).append(f"{value:g}" if isinstance(value, float | int) else str(value))
+            found += [f"changed: {' | '.join(texts)}" for texts in rows.values()]
+    return tuple(found)
+
+
+def is_declared(texts: Iterable[str], recalc: Recalc, cell: CellRef, new: Scalar) -> bool:
+    """Say whether a passage names a cell (by label or address), says that it changed, and gives its new value."""
+    names = _names(recalc, cell)
+    return any(_names_it(text, names) and _CHANGED.search(text) and _gives(text, new) for text in texts)
+
+
+def _names(recalc: Recalc, cell: CellRef) -> tuple[str, ...]:
+    label = row_label(recalc, cell).partition(" | ")[0]
+    bare = folded(re.sub(r"[(（].*?[)）]", " ", label)).strip(" :：,;-")
+    return tuple(name for name in (folded(str(cell)), bare, bare.partition(",")[0]) if len(name) >= 3)
+
+
+def _names_it(text: str, names: Iterable[str]) -> bool:
+    plain = folded(text).replace("'", "").replace("$", "")
+    return any(name.replace("'", "") in plain for name in names)
+
+
+def _gives(text: str, new: Scalar) -> bool:
+    wanted = as_number(new)
+    if wanted is None:
+        return str(new).casefold() in text.casefold()
+    return any(abs(found - wanted) <= 0.006 * max(abs(wanted), 1e-9) for found in _numbers(text))
+
+
+def _numbers(text: str) -> Iterator[float]:
+    for match in _NUMBER.finditer(text):
+        digits = re.sub(r"[\s\u00a0,，%％]", "", match[0]).replace("−", "-")
+        if digits in ("", "-"):
+            continue
+        value = float(digits)
+        yield value
+        if match[0].rstrip().endswith(("%", "％")):
+            yield value / 100
