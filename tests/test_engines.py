@@ -181,12 +181,40 @@ def test_a_panic_is_known_by_its_name():
 
 def test_package_is_read_back_as_it_was_written():
     cells = {**CELLS, (20, 3): Formula('=A1:A2&"<&>"', area("C20:C21"), dynamic=True)}
+    cells |= {(30, 3): Formula("=A1:A2", area("C30:C31")), (30, 5): Formula("=SUM(A1:A2)", area("E30:E30"))}
     names = [DefinedName("rate", None, '"5%"&M!$A$1'), DefinedName("own", "It's", "'It''s'!$A$1")]
     draft = Draft({"M": cells, "It's": {(1, 1): 1e-300}}, names, date1904=True)
     again = read_package(write_package(draft))
     assert again.sheets == draft.sheets
     assert list(again.names) == names
     assert again.date1904
+
+
+NA = CellError(error="#N/A")
+FILLED = {
+    "=A1+B1": [[6.0, 6.0, 6.0]] * 3,
+    "=A1:B1*2": [[2.0, 10.0, NA]] * 3,
+    "=A1:A2*2": [[2.0, 2.0, 2.0], [4.0, 4.0, 4.0], [NA, NA, NA]],
+    "=A1:B2+0": [[1.0, 5.0, NA], [2.0, 7.0, NA], [NA, NA, NA]],
+    "=1/0": [[CellError(error="#DIV/0!")] * 3] * 3,
+}
+"""Formulas entered over three rows and three columns, with what Excel and LibreOffice show."""
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("formula", FILLED)
+def test_array_formula_spreads_one_row_column_or_value_over_its_range(formula, name):
+    cells = {(1, 1): 1.0, (1, 2): 5.0, (2, 1): 2.0, (2, 2): 7.0, (1, 6): Formula(formula, area("F1:H3"))}
+    session = engine(name).open(write_package(Draft({"M": cells})), Clock())
+    found = session.what_if({}, list(area("F1:H3").cells()))
+    assert list(found.values()) == [value for row in FILLED[formula] for value in row]
+
+
+@pytest.mark.parametrize("name", ["formualizer", "formulas"])
+def test_array_of_an_unknown_function_is_unsolved_in_every_cell(name):
+    cells = {(1, 1): Formula("=NOSUCHFUNCTION(1)", area("A1:A2"), dynamic=True)}
+    found = engine(name).open(write_package(Draft({"M": cells})), Clock()).what_if({}, [ref("A2")])
+    assert isinstance(found[ref("A2")], Unsolved)
 
 
 def test_fake_engine_answers_from_its_mapping():

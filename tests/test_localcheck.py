@@ -109,6 +109,36 @@ def test_forged_follower_of_an_array_is_found():
     assert verdicts(cells) == {"B1": "same", "B2": "stale"}
 
 
+def test_spread_followers_of_an_array_are_judged():
+    cells = {"A1": 1, "B1": 5, "C1": array("C1", "=A1:B1*10", "C1:D2", 10.0), "D1": 50, "C2": 10, "D2": 51}
+    assert verdicts(cells) == {"C1": "same", "D1": "same", "C2": "same", "D2": "stale"}
+
+
+def test_stored_value_that_only_another_engine_gives_stands_and_the_recomputed_one_is_not_known():
+    # three minutes before five: 4.95 hours of 24; the primary engine calls a negative minute an error
+    found = recompute(book({"A1": ("=TIME(5,-3,0)", 4.95 / 24)})).verdicts[ref("A1")]
+    assert (found.status, found.recomputed) == ("same", None)
+    assert found.unsolved is not None
+    assert found.unsolved.kind == "engines_disagree"
+
+
+def test_net_present_value_at_a_rate_found_by_search_may_lie_beside_zero():
+    # 10 % exactly; the stored rate is a search's, and the value at that rate is what its last digits leave
+    cells = {"A1": -1e6, "A2": 1.1e6, "B1": ("=IRR(A1:A2)", 0.1 + 1e-10), "B2": ("=NPV(B1,A2)+A1", -1e6 / 1.1 * 1e-10)}
+    assert verdicts(cells) == {"B1": "same", "B2": "same"}
+
+
+def test_function_unknown_to_the_engines_under_iferror_is_never_accused():
+    cells = {"A1": ('=IFERROR(INFO("osversion"),5)', 14.3), "A2": ("=IFERROR(A3/0,7)", 8.0)}
+    assert verdicts(cells) == {"A1": "unsolved", "A2": "stale"}
+
+
+def test_text_that_reads_as_a_date_in_one_language_only_is_not_accused():
+    # 3 April where the day comes first, 4 March where the month does
+    cells = {"A1": ('="03/04/2024"+0', 45385.0)}
+    assert verdicts(cells) == {"A1": "unsolved"}
+
+
 def test_external_references_are_judged_from_their_stored_values():
     external = {1: {CellRef("Data", 1, 1): 4.0}}
     cells = {"A1": ("=[1]Data!A1*2", 8.0), "A2": ("=[1]Data!A1*3", 13.0), "A3": ("=[1]Data!B9", 5.0)}

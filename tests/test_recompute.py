@@ -63,6 +63,14 @@ def test_legacy_array_fills_its_range():
     assert found.value(ref("C1")) == 30.0
 
 
+def test_legacy_array_spreads_a_row_over_its_range():
+    cells = {"A1": 1, "B1": 5, "C1": array("C1", "=A1:B1*10", "C1:E2"), "F1": "=SUM(C2:D2)", "F2": "=ISNA(E2)"}
+    found = recompute(book(cells))
+    assert found.value(ref("C2")) == 10.0
+    assert found.value(ref("F1")) == 60.0
+    assert found.value(ref("F2")) is True
+
+
 def test_stored_followers_of_an_array_are_not_taken_for_inputs():
     cells = {"A1": 1, "A2": 2, "B1": array("B1", "=A1:A2*10", "B1:B2", 999.0), "B2": 888}
     assert recompute(book(cells)).value(ref("B2")) == 20.0
@@ -139,6 +147,31 @@ def test_relative_name_moves_with_the_formula():
     assert value({"A2": 6, "B2": "=left*2"}, "B2", names=names) == 12.0
 
 
+def test_relative_name_that_computes_moves_with_the_formula():
+    # at A1 the name reads the last row one column back, and the last row of its own column: from B3 these are A2 and B2
+    names = [("above", None, "M!XFD1048576+M!A1048576"), ("twice", None, "above*2")]
+    cells = {"A2": 6, "B2": 1, "B3": "=above", "C3": "=above*10", "B4": "=twice"}
+    found = recompute(book(cells, names=names))
+    assert found.value(ref("B3")) == 7.0
+    assert found.value(ref("C3")) == 10.0
+
+
+def test_structured_references_to_a_table_whose_name_begins_with_a_backslash():
+    cells = {"A1": "n", "A2": 3, "B1": "m", "B2": "=\\_T.1[[#This Row],[n]]*2", "C1": "=SUM(\\_T.1[n])+1"}
+    found = recompute(book(cells, tables=[table("\\_T.1", "A1:B2", ["n", "m"])]))
+    assert found.value(ref("B2")) == 6.0
+    assert found.value(ref("C1")) == 4.0
+
+
+def test_word_that_is_no_name_is_the_name_error():
+    cells = {"A1": "=SUM(nosuch)", "A2": "=IFERROR(nosuch,5)+1", "A3": "=COUNT(nosuch,A2)", "A4": '="nosuch"&A2'}
+    found = recompute(book(cells))
+    assert found.value(ref("A1")) == CellError(error="#NAME?")
+    assert found.value(ref("A2")) == 6.0
+    assert found.value(ref("A3")) == 1.0
+    assert found.value(ref("A4")) == "nosuch6"
+
+
 def test_structured_references():
     cells = {"A1": "item", "B1": "cost", "A2": "a", "B2": 3, "A3": "b", "B3": 4, "C2": "=Costs[[#This Row],[cost]]*2"}
     cells["D1"] = "=SUM(Costs[cost])"
@@ -201,6 +234,18 @@ def test_unknown_function_is_unsolved_and_named():
     found = value({"A1": "=MYFUNCTION(1)"}, "A1")
     assert kind(found) == "unsupported_function"
     assert "MYFUNCTION" in found.detail
+
+
+def test_function_that_no_engine_knows_is_not_taken_for_the_error_that_iferror_catches():
+    cells = {"A1": '=IFERROR(INFO("osversion"),5)', "A2": "=IFERROR(MYFUNCTION(1),5)*2", "A3": "=A1+1"}
+    found = recompute(book(cells))
+    assert [kind(found.value(ref(f"A{row}"))) for row in (1, 2, 3)] == ["unsupported_function"] * 3
+
+
+def test_placeholder_of_a_function_of_another_spreadsheet_is_the_error_that_iferror_catches():
+    # Excel knows no __xludf.DUMMYFUNCTION: the second argument is what it shows
+    cells = {"A1": '=IFERROR(__xludf.DUMMYFUNCTION("GOOGLEFINANCE(""X"")"),12.5)', "A2": "=A1*2"}
+    assert value(cells, "A2") == 25.0
 
 
 def test_error_values_are_values():
