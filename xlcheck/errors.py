@@ -4,6 +4,7 @@ XlcheckError
 ├── UsageError              arguments, paths: exit 2
 │   ├── RubricError         a rubric file, with line and key
 │   ├── VerdictError        a verdict file, with item and line
+│   ├── OverrideError       a file of overrides, with line and key
 │   └── BindingError        a binding file
 ├── SubmissionError         the submission cannot be graded: exit 3
 │   └── WorkerLostError     its worker process overran a limit or died
@@ -33,6 +34,10 @@ class RubricError(UsageError):
 
 class VerdictError(UsageError):
     """A verdict file is not valid; the text names file, item and line."""
+
+
+class OverrideError(UsageError):
+    """A file of overrides is not valid; the text names file, line and key."""
 
 
 class BindingError(UsageError):

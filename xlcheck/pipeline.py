@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
 from xlcheck.intake import find_workbook
 from xlcheck.memo import read_memo
+from xlcheck.overrides import Override, load_overrides
 from xlcheck.progress import stage
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
@@ -30,19 +31,24 @@ FilePath = Path | str
 def grade(
     submission: FilePath,
     rubric: FilePath,
-    verdicts: FilePath | None = None,
+    verdicts: FilePath | Sequence[FilePath] | None = None,
     *,
     binding: FilePath | None = None,
     vocabulary: FilePath | None = None,
+    overrides: FilePath | None = None,
 ) -> Report:
     """Score a workbook, or a folder with one and its memo files, against a rubric (bundled id or file).
 
-    `binding` is a YAML file of ``role: cell``, the grader's word; `vocabulary` one of further words for labels.
+    Several verdict files are several judges or runs: the majority decides, a tie stays open. `overrides` is a YAML
+    file of results that a person changed, with who, why and when; `binding` one of ``role: cell``, the grader's word;
+    `vocabulary` one of further words for labels.
     Without verdicts every judge item is open and the score an interval. A submission that cannot be opened gives a
     report with the status ``ungradable``, an empty one 0 points. Raises UsageError for a path that does not exist
-    and for rubric, verdict, binding and vocabulary files that are not valid.
+    and for rubric, verdict, override, binding and vocabulary files that are not valid.
     """
-    return grade_with_papers(submission, rubric, verdicts, binding, vocabulary).report
+    return grade_with_papers(
+        submission, rubric, verdicts, binding=binding, vocabulary=vocabulary, overrides=overrides
+    ).report
 
 
 class Graded(NamedTuple):
@@ -56,19 +62,22 @@ class Graded(NamedTuple):
 def grade_with_papers(
     submission: FilePath,
     rubric: FilePath,
-    verdicts: FilePath | None,
-    binding: FilePath | None,
+    verdicts: FilePath | Sequence[FilePath] | None,
+    *,
+    binding: FilePath | None = None,
     vocabulary: FilePath | None = None,
+    overrides: FilePath | None = None,
 ) -> Graded:
     """Grade as `grade` does, and keep the workpaper."""
     from xlcheck.quotes import memo_passages, verify, workbook_passages
     from xlcheck.scoring.model import empty_card, score, ungradable_card
-    from xlcheck.verdicts import load_verdicts
+    from xlcheck.verdicts import load_all_verdicts
 
     rules = load_rubric(rubric, CHECKS)
     if rules.mode != "financial_model":
         raise UsageError(f"{rules.id} has the mode {rules.mode}; grade takes rubrics of the mode financial_model")
-    rulings = load_verdicts(verdicts, rules) if verdicts is not None else ()
+    rulings = load_all_verdicts([verdicts] if isinstance(verdicts, FilePath) else verdicts or (), rules)
+    changed = load_overrides(overrides, rules) if overrides is not None else ()
     given = _binding(rules, binding)
     try:
         found = find_workbook(submission, rules.submission)
@@ -76,16 +85,21 @@ def grade_with_papers(
         if found.workbook is not None:
             paper = study(found.workbook, given, rules.valuation_date, vocabulary, found.memos)
     except SubmissionError as error:
-        return Graded(_report(rules, None, (), ungradable_card(rules, str(error))), None)
+        return _unread(rules, None, ungradable_card(rules, str(error)), changed)
     if paper is None:
-        return Graded(_report(rules, None, (), empty_card(rules, found.reason or "there is no workbook")), None)
+        return _unread(rules, None, empty_card(rules, found.reason or "there is no workbook"), changed)
     if not any(paper.book.cells()):
-        empty = empty_card(rules, f"{paper.book.file_name} has no cell content")
-        return Graded(_report(rules, paper, (), empty), paper)
+        return _unread(rules, paper, empty_card(rules, f"{paper.book.file_name} has no cell content"), changed)
     results = _checked(paper, _asked(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
-    card = score(rules, results, verify(rulings, handed_in))
+    card = score(rules, results, verify(rulings, handed_in), overrides=changed)
     return Graded(_report(rules, paper, results, card), paper)
+
+
+def _unread(rules: Rubric, paper: Workpaper | None, card: ScoreCard, changed: Sequence[Override]) -> Graded:
+    if changed:
+        raise UsageError(f"there is no result that {changed[0].who} could change: {card.reason}")
+    return Graded(_report(rules, paper, (), card), paper)
 
 
 def audit(

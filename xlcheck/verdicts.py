@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -103,6 +103,28 @@ def load_verdicts(path: str | Path, rubric: Rubric) -> tuple[Verdict, ...]:
     except UnicodeDecodeError as problem:
         raise VerdictError(f"{path}: the verdict file is no UTF-8 text (byte {problem.start})") from None
     return parse_verdicts(text, rubric, str(path), lines=path.suffix == ".jsonl")
+
+
+def load_all_verdicts(paths: Iterable[str | Path], rubric: Rubric) -> tuple[Verdict, ...]:
+    """Read verdict files of several judges or runs; VerdictError where two files decide as the same judge and run."""
+    verdicts: list[Verdict] = []
+    seen: dict[tuple[str, str, str], str | Path] = {}
+    for path in paths:
+        for verdict in load_verdicts(path, rubric):
+            key = (verdict.item, verdict.judge, verdict.run)
+            if key in seen:
+                raise VerdictError(
+                    f"{path}: {verdict.item} is decided by {_judge_named(verdict)} in {seen[key]} already; "
+                    "give each file its own judge or run"
+                )
+            seen[key] = path
+            verdicts.append(verdict)
+    return tuple(verdicts)
+
+
+def _judge_named(verdict: Verdict) -> str:
+    run = f", run {verdict.run}" if verdict.run else ""
+    return f"the judge {verdict.judge}{run}" if verdict.judge else f"a judge without a name{run}"
 
 
 def parse_verdicts(

@@ -8,10 +8,23 @@ from fractions import Fraction
 from typing import Literal
 
 from xlcheck.cells import Frozen
+from xlcheck.overrides import Override
 from xlcheck.verdicts import Quote
 
 LineKind = Literal["program", "judge", "deduction", "fatal"]
 CardStatus = Literal["final", "provisional", "invalid", "ungradable"]
+
+
+class Overruled(Frozen):
+    """A person's word on a line, and what was decided before."""
+
+    override: Override
+    was_low: Decimal
+    """Credit before, with everything open at its worst."""
+    was_high: Decimal
+    """Credit before, with everything open at its best."""
+    was_reason: str | None
+    """What the line's `reason` was."""
 
 
 class Line(Frozen):
@@ -49,6 +62,8 @@ class Line(Frozen):
     """Why it is open, skipped, absent or credited in spite of a finding."""
     quotes: tuple[Quote, ...] = ()
     """What the judge quoted, and whether it was found."""
+    overruled: Overruled | None = None
+    """Set where a person changed the result; message, cell and quotes stay those of the original."""
 
 
 class Sums(Frozen):
@@ -98,6 +113,8 @@ class ScoreCard(Frozen):
     """The same sums at the high end; None when final."""
     open_items: tuple[str, ...] = ()
     """Ids of everything that is not decided."""
+    overruled: tuple[str, ...] = ()
+    """Ids of everything that a person changed."""
     reason: str | None = None
     """Why it is empty, invalid or ungradable."""
 

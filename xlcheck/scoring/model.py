@@ -9,25 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from xlcheck.checking import CheckResult
 from xlcheck.errors import RubricError
+from xlcheck.overrides import Override
 from xlcheck.rubric import Deduction, FatalRule, JudgeItem, ProgramItem, Rubric
-from xlcheck.scoring.card import CardStatus, Line, LineKind, ScoreCard, Sums, exact, half_up
+from xlcheck.scoring.card import CardStatus, LineKind, ScoreCard, Sums, exact, half_up
 from xlcheck.scoring.decisions import UNDECIDED, Decision, by_item, decide
+from xlcheck.scoring.overruling import overruled
+from xlcheck.scoring.parts import Part, blank, part
 from xlcheck.verdicts import Verdict
 
 _ZERO, _ONE, _HUNDRED = Fraction(0), Fraction(1), Fraction(100)
-
-
-class Part(NamedTuple):
-    """One line with the rationals behind it."""
-
-    line: Line
-    weight: Fraction
-    low: Fraction
-    high: Fraction
 
 
 def score(
@@ -36,21 +29,23 @@ def score(
     verdicts: Iterable[Verdict] = (),
     *,
     leak: str | None = None,
+    overrides: Sequence[Override] = (),
 ) -> ScoreCard:
     """Merge check results and verdicts into a score card.
 
     `results` carry the id of their rubric item; the quotes of `verdicts` have been looked up (`quotes.verify`).
-    `leak` says which evidence dated after the cutoff was used. Raises RubricError where every item of a group is
-    skipped, so that nothing is left to take over the weight.
+    `leak` says which evidence dated after the cutoff was used; `overrides` are a person's word on single items, and
+    one on a skipped item gives its weight back. Raises RubricError where every item of a group is skipped, so that
+    nothing is left to take over the weight.
     """
     decided = by_item(verdicts)
     parts = [
-        *_program(rubric, results),
+        *_program(rubric, results, {override.item for override in overrides}),
         *(_judge(rubric, item, decided.get(item.id, [])) for item in rubric.judge),
         *(_deduction(rubric, item, decided.get(item.id, []), leak) for item in rubric.deductions),
         *_fatals(rubric, results, decided),
     ]
-    card = total(rubric, parts)
+    card = total(rubric, overruled(rubric, parts, overrides))
     if leak is not None and rubric.on_leak == "invalid":
         return _without_total(card, "invalid", leak)
     return card
@@ -78,6 +73,7 @@ def total(rubric: Rubric, parts: Sequence[Part]) -> ScoreCard:
         fatal=tuple(dict.fromkeys(part.line.item for part in fatals if part.high == 0)),
         best=Sums(**dict(zip(names, map(exact, best), strict=True))) if open_items else None,
         open_items=tuple(dict.fromkeys(open_items)),
+        overruled=tuple(dict.fromkeys(part.line.item for part in parts if part.line.overruled)),
         **dict(zip(names, map(exact, worst), strict=True)),
     )
 
@@ -92,27 +88,9 @@ def _sums(parts: Sequence[Part], end: str) -> tuple[Fraction, Fraction, Fraction
     return program, judged, deducted, raw, max(_ZERO, min(_HUNDRED, raw))
 
 
-def _part(line: Line, weight: Fraction, low: Fraction, high: Fraction) -> Part:
-    figures = {
-        "weight": exact(weight),
-        "credit_low": exact(low),
-        "credit_high": exact(high),
-        "lost": exact(weight * (1 - high)),
-        "at_stake": exact(weight * (high - low)),
-        "open": low != high,
-    }
-    return Part(line.model_copy(update=figures), weight, low, high)
-
-
-def _blank(item: str, kind: LineKind, title: str, **more: object) -> Line:
-    zero = exact(_ZERO)
-    figures = {"weight": zero, "credit_low": zero, "credit_high": zero, "lost": zero, "at_stake": zero}
-    return Line.model_validate({"item": item, "kind": kind, "title": title, **figures, **more})
-
-
-def _program(rubric: Rubric, results: Sequence[CheckResult]) -> list[Part]:
+def _program(rubric: Rubric, results: Sequence[CheckResult], kept: set[str]) -> list[Part]:
     matched = {item.id: _result_of(item.id, item.check, results) for item in rubric.program}
-    weights = spread(rubric.program, {key for key, result in matched.items() if _absent(result)})
+    weights = spread(rubric.program, {key for key, result in matched.items() if _absent(result)} - kept)
     return [_program_part(rubric, item, matched[item.id], weights[item.id], results) for item in rubric.program]
 
 
@@ -154,7 +132,7 @@ def _program_part(
     low, high, reason = _credit(rubric, result, results)
     if skipped:
         low, high, reason = _ONE, _ONE, f"skipped, its weight went to the group {item.group}: {reason}"
-    line = _blank(
+    line = blank(
         item.id,
         "program",
         item.title or item.check,
@@ -164,7 +142,7 @@ def _program_part(
         reason=reason,
         **_evidence(result),
     )
-    return _part(line, weight, low, high)
+    return part(line, weight, low, high)
 
 
 def _evidence(result: CheckResult | None) -> dict[str, object]:
@@ -207,7 +185,7 @@ def _charged_elsewhere(result: CheckResult, results: Sequence[CheckResult]) -> b
 
 def _judge(rubric: Rubric, item: JudgeItem, verdicts: Sequence[Verdict]) -> Part:
     decision = decide(verdicts, item.quote == "required", rubric.unverified_quote)
-    line = _blank(
+    line = blank(
         item.id,
         "judge",
         item.title or item.pass_if,
@@ -215,7 +193,7 @@ def _judge(rubric: Rubric, item: JudgeItem, verdicts: Sequence[Verdict]) -> Part
         dimension=item.dimension,
         **_said(decision),
     )
-    return _part(line, Fraction(item.weight), decision.low, decision.high)
+    return part(line, Fraction(item.weight), decision.low, decision.high)
 
 
 def _said(decision: Decision) -> dict[str, object]:
@@ -230,8 +208,8 @@ def _deduction(rubric: Rubric, item: Deduction, verdicts: Sequence[Verdict], lea
         decision = Decision(_ZERO, _ZERO, leak)
     elif item.leak and not verdicts:
         decision = Decision(_ONE, _ONE)
-    line = _blank(item.id, "deduction", item.when, stage=item.stage, dimension=item.dimension, **_said(decision))
-    return _part(line, Fraction(item.points), decision.low, decision.high)
+    line = blank(item.id, "deduction", item.when, stage=item.stage, dimension=item.dimension, **_said(decision))
+    return part(line, Fraction(item.points), decision.low, decision.high)
 
 
 def _fatals(rubric: Rubric, results: Sequence[CheckResult], decided: Mapping[str, list[Verdict]]) -> list[Part]:
@@ -247,7 +225,7 @@ def _fatal_rule(rubric: Rubric, rule: FatalRule, results: Sequence[CheckResult],
     if rule.check is not None:
         return _fatal_check(rule.key, rule.check, _result_of(rule.key, rule.check, results), rule.check)
     decision = decide(verdicts, rule.quote == "required", rubric.unverified_quote)
-    return _part(_blank(rule.key, "fatal", rule.judge or "", **_said(decision)), _ZERO, decision.low, decision.high)
+    return part(blank(rule.key, "fatal", rule.judge or "", **_said(decision)), _ZERO, decision.low, decision.high)
 
 
 def _fatal_check(key: str, title: str, result: CheckResult | None, check: str | None = None) -> Part:
@@ -257,23 +235,23 @@ def _fatal_check(key: str, title: str, result: CheckResult | None, check: str | 
         high = _ZERO if result.status == "fail" else _ONE
         reason = result.reason or ""
         check = result.check_id
-    line = _blank(key, "fatal", title, check=check, reason=reason or None, **_evidence(result))
-    return _part(line, _ZERO, low, high)
+    line = blank(key, "fatal", title, check=check, reason=reason or None, **_evidence(result))
+    return part(line, _ZERO, low, high)
 
 
 def empty_card(rubric: Rubric, reason: str) -> ScoreCard:
     """Return the card of a submission with nothing in it: total 0, final, every item lost."""
-    blank = [
-        _part(_blank(item.id, "program", item.title or item.check, check=item.check, stage=item.stage,
+    parts = [
+        part(blank(item.id, "program", item.title or item.check, check=item.check, stage=item.stage,
                      dimension=item.dimension, reason=reason), Fraction(item.weight), _ZERO, _ZERO)
         for item in rubric.program
     ]  # fmt: skip
-    blank += [
-        _part(_blank(item.id, "judge", item.title or item.pass_if, stage=item.stage, dimension=item.dimension,
+    parts += [
+        part(blank(item.id, "judge", item.title or item.pass_if, stage=item.stage, dimension=item.dimension,
                      reason=reason), Fraction(item.weight), _ZERO, _ZERO)
         for item in rubric.judge
     ]  # fmt: skip
-    return total(rubric, blank).model_copy(update={"reason": reason})
+    return total(rubric, parts).model_copy(update={"reason": reason})
 
 
 def ungradable_card(rubric: Rubric, reason: str) -> ScoreCard:
