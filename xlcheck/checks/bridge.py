@@ -1,4 +1,4 @@
-"""From the present values to the equity value: enterprise value, signs and identity of the bridge."""
+"""From the enterprise value to the equity value: signs and identity of the bridge."""
 
 from __future__ import annotations
 
@@ -7,138 +7,14 @@ from collections.abc import Collection
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, memory, perpetuity, valuation
-from xlcheck.checks.discount import rounding_of
+from xlcheck.checks import claims, live, twins, valuation
+from xlcheck.checks.amounts import money, sum_of
 from xlcheck.checks.flow_terms import items_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Located, LocatedSeries, Roles
+from xlcheck.roles import Located, Roles
 from xlcheck.roles.text import fold
-
-
-def money(
-    message: str, cell: CellRef | None, found: float | None, expected: float | None, tolerance: Tolerance | None = None
-) -> Finding:
-    """Return a finding in money of the sheet."""
-    return Finding(message=message, cell=cell, found=found, expected=expected, unit="money", tolerance=tolerance)
-
-
-@check(
-    "bridge.enterprise-value",
-    consequence_of=("fatal.terminal-not-discounted", "terminal.discounted-once", "discount.pv-sum"),
-)
-def enterprise_value(
-    enterprise_value: Located,
-    sum_pv_fcff: Located | None,
-    pv_fcff: LocatedSeries | None,
-    pv_terminal_value: Located | None,
-    terminal_value: Located | None,
-    roles: Roles,
-    recalc: Recalc,
-    graph: Graph,
-) -> Outcomes:
-    """Enterprise value is the sum of the present values of all flows and of the terminal value.
-
-    What it holds:
-        EV = Σ PV(flows) + PV(terminal value), each counted once.
-    Why it matters:
-        A missing year or an undiscounted terminal value goes straight into the value per share.
-    Accepted conventions:
-        A cell for the sum or a SUM inside; an average of two methods; EV by NPV or XNPV; items of the balance sheet
-        added in the same formula; no terminal value (finite life).
-    Example:
-        ``=B14+B15`` adds the terminal value of 2,518 instead of its present value of 1,637.
-    How to fix:
-        Add the sum of present values and the *present* value of the terminal value.
-    Units and tolerance:
-        Money of the sheet; 1e-6 of the largest term, plus the rounding of ROUND formulas.
-    Source:
-        CFA Level II, free cash flow valuation; Koller et al., Valuation, ch. 8.
-    """
-    stated, where = enterprise_value.value, enterprise_value.cell
-    total = _sum_of(sum_pv_fcff, pv_fcff)
-    present = pv_terminal_value.value if pv_terminal_value is not None else None
-    if stated is None or where is None:
-        yield NotApplicable(reason="the enterprise value lives only inside another formula")
-        return
-    tolerance = Tolerance(absolute=rounding_of(recalc, where))
-    if total is not None and present is not None:
-        if tolerance.allows(stated, total + present, max(abs(total), abs(present))):
-            yield from _all_years(where, stated, roles, recalc, graph)
-            return
-        if terminal_value is not None and terminal_value.value is not None:
-            wrong = total + terminal_value.value
-            if tolerance.allows(stated, wrong) and not valuation.close(terminal_value.value, present, 1e-6):
-                message = f"{where} adds the terminal value itself, not its present value"
-                yield money(message, where, stated, total + present, tolerance)
-                return
-        if tolerance.allows(stated, total, max(abs(total), abs(present))):
-            yield money(f"{where} leaves the terminal value out", where, stated, total + present, tolerance)
-            return
-    yield from _all_years(where, stated, roles, recalc, graph, sure=False)
-
-
-def _sum_of(total: Located | None, present: LocatedSeries | None) -> float | None:
-    if total is not None and total.value is not None:
-        return total.value
-    if present is None or None in present.values:
-        return None
-    return sum(value for value in present.values if value is not None)
-
-
-def _all_years(
-    where: CellRef, stated: float, roles: Roles, recalc: Recalc, graph: Graph, *, sure: bool = True
-) -> Outcomes:
-    """Judge by the live model: every flow and the terminal value move the enterprise value."""
-    flows = valuation.flows_of(roles)
-    weighed = valuation.weights(roles, recalc, graph)
-    if flows is None or weighed is None or weighed.output != where:
-        yield from () if sure else (Unverifiable(reason=f"the parts of {where} are not all bound"),)
-        return
-    factors = valuation.factors_of(roles, recalc, graph)
-    last, entry = len(flows.cells) - 1, valuation.entry_years(roles, recalc, graph)
-    missing = 0.0
-    for index, weight in enumerate(weighed.flows):
-        if (
-            index >= entry
-            and weight is not None
-            and abs(weight) < 1e-9
-            and not (index == last and not weighed.last_is_clean)
-        ):
-            factor = factors[0][index] if factors is not None else None
-            missing += (flows.values[index] or 0.0) * (factor or 0.0)
-            message = f"{where} leaves out the present value of the flow {flows.cells[index]}"
-            yield money(message, where, stated, stated + missing if missing else None)
-    later = valuation.left_behind(roles, [cell for cell, _ in weighed.terminals], recalc, graph)
-    for cell in later:
-        message = f"{where} leaves out the present value of the flow {cell}"
-        yield money(message, where, stated, None)
-    if missing or later:
-        return
-    if not weighed.terminals and _without_terminal(stated, where, roles, recalc, graph):
-        yield money(
-            f"{where} is the present value of the flows alone: the terminal value is left out", where, stated, None
-        )
-        return
-    dead = [cell for cell, weight in weighed.terminals if weight is not None and abs(weight) < 1e-9]
-    if weighed.terminals and len(dead) == len(weighed.terminals):
-        yield money(f"{where} does not move with the terminal value {dead[0]}", where, stated, None)
-    elif not sure:
-        yield Fits(convention="every flow and the terminal value move the enterprise value by their weight")
-
-
-def _without_terminal(stated: float, where: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
-    """Say whether a terminal value stands in the workbook, feeds nothing, and the flows alone make the total."""
-    total = _sum_of(None, roles.series.get("pv_fcff"))
-    bound = roles.get("terminal_value")
-    cells = [
-        *perpetuity.growth_cells(roles, recalc, graph),
-        *([bound.cell] if bound is not None and bound.cell else []),
-    ]
-    behind = memory.above(graph, [where])
-    idle = [cell for cell in cells if cell not in behind and (recalc.number(cell) or 0.0) > 0]
-    return bool(idle) and total is not None and valuation.close(stated, total, 1e-6)
 
 
 @check("bridge.signs")
@@ -163,6 +39,7 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
     if equity_value.cell is None or equity_value.value is None:
         yield NotApplicable(reason="the equity value lives only inside another formula")
         return
+    yield from twins.net_debt_turned(roles, recalc, graph)
     acting = claims.items(roles, recalc, graph)
     if not acting:
         yield from _net_only(roles, recalc, graph)
@@ -349,7 +226,7 @@ _DEBT_WORDS = re.compile(r"\b(debt|borrowings?|loans?)\b|借款|负债|債|债�
 
 def _without_equity(value_per_share: Located | None, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
     """Judge a value per share without an equity value: enterprise value over shares, or a bridge inside one formula."""
-    shares, total = roles.get("shares"), _sum_of(roles.get("sum_pv_fcff"), roles.series.get("pv_fcff"))
+    shares, total = roles.get("shares"), sum_of(roles.get("sum_pv_fcff"), roles.series.get("pv_fcff"))
     present = roles.get("pv_terminal_value")
     if value_per_share is None or value_per_share.cell is None or shares is None or not shares.value:
         yield NotApplicable(reason="no equity value and no value per share is bound")

@@ -10,7 +10,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
 from xlcheck.checks import claims, live, memory, valuation
-from xlcheck.checks.bridge import money
+from xlcheck.checks.amounts import money
 from xlcheck.checks.bridge_sources import sources
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Node, Number, Ref, factors, walk

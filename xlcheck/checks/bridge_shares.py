@@ -7,7 +7,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, memory
+from xlcheck.checks import claims, memory, twins
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.graph import Graph
@@ -48,6 +48,7 @@ def per_share(
     if value is None or not equity or not count:
         yield NotApplicable(reason="equity value or shares are zero or empty")
         return
+    yield from twins.odd_scale(roles, recalc, graph)
     ratio = value * count / equity
     rounding = rounding_of(recalc, value_per_share.cell)
     near = max(1e-6, rounding / abs(value) if value else 0.0)

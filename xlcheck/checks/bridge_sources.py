@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory, valuation
-from xlcheck.checks.bridge import money
+from xlcheck.checks.amounts import money
 from xlcheck.checks.namesakes import idle_namesake, unlike
 from xlcheck.checks.sheet import row_label, year_of
 from xlcheck.formula import Ref, terms

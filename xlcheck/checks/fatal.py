@@ -6,8 +6,8 @@ from xlcheck import dcf
 from xlcheck.cells import CellError, CellRef, as_number
 from xlcheck.checking import FATAL_CONFIDENCE, Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import live, memory, perpetuity, rates_read, valuation
+from xlcheck.checks.amounts import money
 from xlcheck.checks.headline import output_cells
-from xlcheck.checks.terminal import money
 from xlcheck.checks.terminal_discounting import discounting_cell, discounts
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph

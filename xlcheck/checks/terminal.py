@@ -7,6 +7,7 @@ import re
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, memory, perpetuity, valuation
+from xlcheck.checks.amounts import money
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
@@ -163,13 +164,6 @@ def _worn_twice(cell: CellRef, measure: float, recalc: Recalc, graph: Graph) -> 
 
 _EBIT = re.compile(r"\bebit\b|operating (profit|income)|营业利润|息税前", re.I)
 _WORN = re.compile(r"depreciation|amortis|amortiz|\bd&a\b|折旧|摊销", re.I)
-
-
-def money(
-    message: str, cell: CellRef, found: float | None, expected: float | None, tolerance: Tolerance | None = None
-) -> Finding:
-    """Return a finding in money of the sheet."""
-    return Finding(message=message, cell=cell, found=found, expected=expected, unit="money", tolerance=tolerance)
 
 
 @check("terminal.exit-multiple-identity")

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, memory, perpetuity, valuation
+from xlcheck.checks import claims, live, memory, perpetuity, twins, valuation
+from xlcheck.checks.amounts import money
 from xlcheck.checks.discount import mid_year_stated
 from xlcheck.checks.headline import output_cells
-from xlcheck.checks.terminal import money, multiple_cells
+from xlcheck.checks.terminal import multiple_cells
 from xlcheck.formula import Binary, Call, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -47,6 +48,7 @@ def discounted_once(
     Source:
         Damodaran, Investment Valuation, ch. 12; Koller et al., Valuation, ch. 14 on mid-year discounting.
     """
+    yield from twins.other_present_value(roles, recalc, graph)
     read = valuation.exponents(roles, recalc, graph)
     weighed = valuation.weights(roles, recalc, graph)
     rate = valuation.rate_of(roles)

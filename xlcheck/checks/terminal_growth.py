@@ -8,9 +8,10 @@ from decimal import Decimal
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
 from xlcheck.checks import claims, memory, perpetuity, valuation
+from xlcheck.checks.amounts import money
 from xlcheck.checks.metric import ebitda_values, last, net_investment
 from xlcheck.checks.sheet import row_label, text_at
-from xlcheck.checks.terminal import money, multiple_cells
+from xlcheck.checks.terminal import multiple_cells
 from xlcheck.formula import Binary, Range, Ref, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
