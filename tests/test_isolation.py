@@ -113,7 +113,6 @@ def test_a_private_folder_may_be_written():
         (sleep, "it took longer than 2 s"),
         (hoard, "it needed more than 400 MiB of memory"),
         (scribble, "it wrote more than 1 MiB"),
-        (leave, "its worker process ended with code 7 and no answer"),
     ],
 )
 def test_an_overrun_is_told_by_its_limit(work, says):
@@ -137,6 +136,14 @@ def test_errors_keep_their_kind_and_text():
         run_apart(complain, "no such rubric")
     with pytest.raises(WorkerBrokeError, match=r"^ZeroDivisionError: by nought$"):
         run_apart(blunder, "by nought")
+    with pytest.raises(WorkerBrokeError, match=r"^a worker process ended with code 7 and no answer$"):
+        run_apart(leave, "")
+
+
+def test_a_caller_whose_main_module_is_standard_input_is_served():
+    code = "from xlcheck.isolation import run_apart\nprint(run_apart(str, 'x'))"
+    ran = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("x\n", "")
 
 
 def test_nothing_outside_may_be_written_or_removed(tmp_path):

@@ -82,9 +82,7 @@ def lost(exit_code: int | None, allowance: Allowance) -> WorkerLostError:
         return WorkerLostError(f"it wrote more than {allowance.written_mib} MiB")
     if exit_code == -signal.SIGABRT:  # native code aborts where it gets no memory
         return WorkerLostError(f"it needed more than {allowance.memory_mib} MiB of memory, or broke an engine")
-    if exit_code < 0:
-        return WorkerLostError(f"its worker process was ended by {signal.Signals(-exit_code).name}", -exit_code)
-    return WorkerLostError(f"its worker process ended with code {exit_code} and no answer")
+    return WorkerLostError(f"its worker process was ended by {signal.Signals(-exit_code).name}", -exit_code)
 
 
 def at_the_limit(allowance: Allowance, error: BaseException) -> bool:

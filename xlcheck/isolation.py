@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 
 from xlcheck.confinement import DEFAULT_ALLOWANCE, Allowance, at_the_limit, confine, lost
 from xlcheck.errors import SubmissionError, UsageError, WorkerBrokeError, WorkerLostError, XlcheckError
@@ -39,13 +42,24 @@ def run_apart(work: Callable[[str], str], order: str, allowance: Allowance = DEF
             worker = context.Process(  # type: ignore[attr-defined]  # every start method has one
                 target=_worker, args=(there, work, order, allowance, folder), daemon=True
             )
-            with _STARTING:
+            with _STARTING, _unnamed_main():
                 worker.start()
             there.close()
             try:
                 return _read(_answer(here, worker, allowance))
             finally:
                 _end(worker)
+
+
+@contextmanager
+def _unnamed_main() -> Iterator[None]:
+    """Hide the caller's main module, which every worker would run again: it may be long, or standard input."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _server() -> BaseContext:
@@ -62,6 +76,8 @@ def _answer(pipe: Connection, worker: BaseProcess, allowance: Allowance) -> byte
     except (EOFError, OSError):
         pass
     worker.join(_GRACE)
+    if worker.exitcode is not None and worker.exitcode >= 0:
+        raise WorkerBrokeError(f"a worker process ended with code {worker.exitcode} and no answer")
     raise lost(worker.exitcode, allowance)
 
 

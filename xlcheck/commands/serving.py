@@ -1,0 +1,43 @@
+"""The verb that grades over HTTP: serve."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from xlcheck.arguments import Verbs, add_allowance, allowance_of, positive
+from xlcheck.errors import UsageError
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verb of the service."""
+    serve = verbs.add("serve", _serve, "grade over HTTP: POST a workbook, get its report")
+    serve.add_argument(
+        "--rubric", action="append", metavar="ID|FILE", help="one it offers; may be repeated (all bundled)"
+    )
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    serve.add_argument("--port", type=positive, default=8000, metavar="N", help="(%(default)s)")
+    serve.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="gradings at a time")
+    serve.add_argument("--queue", type=positive, default=16, metavar="N", help="requests in line (%(default)s)")
+    serve.add_argument("--max-upload", type=positive, default=50, metavar="MB", help="of one request (%(default)s)")
+    add_allowance(serve)
+
+
+def _serve(args: argparse.Namespace) -> int:
+    try:
+        import uvicorn
+
+        from xlcheck.serving.app import build_app, settings_of
+    except ImportError:
+        raise UsageError('serve needs FastAPI and uvicorn; install them with pip install "xlcheck[serve]"') from None
+    from xlcheck.resources import bundled_names
+
+    settings = settings_of(
+        tuple(args.rubric or bundled_names("rubrics")),
+        running=args.jobs,
+        waiting=args.queue,
+        megabytes=args.max_upload,
+        allowance=allowance_of(args),
+    )
+    uvicorn.run(build_app(settings), host=args.host, port=args.port, log_level="warning", access_log=False)
+    return 0

@@ -1,0 +1,1 @@
+"""Grading over HTTP: a small service with limits, for one machine."""

@@ -1,0 +1,219 @@
+"""The HTTP service: POST a workbook, get its report; health, metrics, and a page to drop a file on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from functools import partial
+from importlib.resources import files
+from pathlib import Path, PurePath
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from jinja2 import Environment
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect
+
+from xlcheck.cells import Frozen
+from xlcheck.confinement import Allowance
+from xlcheck.errors import UsageError, WorkerBrokeError, WorkerLostError, XlcheckError
+from xlcheck.isolation import run_apart
+from xlcheck.serving.gate import BodyLimit, FullError, Gate, TooLargeError
+
+MEGABYTE = 1_000_000
+_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+
+class Settings(Frozen):
+    """How much the service takes on."""
+
+    rubrics: Mapping[str, str]
+    """Id to title of the rubrics it grades against."""
+    places: Mapping[str, str]
+    """Id to bundled id or file of the same."""
+    running: int = 2
+    """Gradings at a time."""
+    waiting: int = 16
+    """Requests that may stand in line; one more is answered 429."""
+    megabytes: int = 50
+    """Largest request, in 1,000,000 bytes."""
+    reading_seconds: float = 60.0
+    """Time in which a request must have arrived."""
+    allowance: Allowance = Allowance()
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer
+    """An answer other than a report."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Meters:
+    """What /metrics shows."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.registry = CollectorRegistry()
+        self.answers = Counter("xlcheck_answers", "Answers by HTTP code", ["code"], registry=self.registry)
+        self.seconds = Histogram("xlcheck_grading_seconds", "Seconds a grading ran", registry=self.registry)
+        for name, says in (("running", "Gradings that run"), ("waiting", "Requests that stand in line")):
+            gauge = Gauge(f"xlcheck_{name}", says, registry=self.registry)
+            gauge.set_function(partial(getattr, gate, name))
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """Return the service; its state lives in this process, nothing of a submission outlives its request."""
+    app = FastAPI(title="xlcheck", docs_url=None, redoc_url=None)
+    gate = Gate(settings.running, settings.waiting)
+    meters = Meters(gate)
+    page = Environment(autoescape=True).from_string(files(__package__).joinpath("page.html").read_text("utf-8"))
+    app.add_middleware(BodyLimit, most=settings.megabytes * MEGABYTE)
+
+    @app.get("/", response_class=HTMLResponse)
+    def drop_page() -> HTMLResponse:
+        shown = page.render(rubrics=sorted(settings.rubrics.items()), megabytes=settings.megabytes)
+        return HTMLResponse(shown, headers={**_HEADERS, "Content-Security-Policy": _PAGE_POLICY})
+
+    @app.get("/health")
+    def health() -> dict[str, Any]:
+        return {"status": "ok", "running": gate.running, "waiting": gate.waiting}
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        return Response(generate_latest(meters.registry), media_type="text/plain; version=0.0.4")
+
+    @app.get("/rubrics")
+    def rubrics() -> Mapping[str, str]:
+        return settings.rubrics
+
+    @app.post("/grade", openapi_extra={"requestBody": _BODY})
+    async def grade(request: Request) -> Response:
+        wanted = "html" if request.query_params.get("as") == "html" else "json"
+        try:
+            response = _shown(await _graded(request, settings, gate, meters), wanted)
+        except Refusal as refusal:
+            headers = {"Retry-After": "2"} if refusal.code == 429 else {}
+            response = JSONResponse({"error": str(refusal)}, refusal.code, {**_HEADERS, **headers})
+        meters.answers.labels(response.status_code).inc()
+        return response
+
+    return app
+
+
+_BODY = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": ["workbook", "rubric"],
+                "properties": {
+                    "workbook": {"type": "string", "format": "binary"},
+                    "rubric": {"type": "string"},
+                    "verdicts": {"type": "string", "format": "binary"},
+                },
+            }
+        }
+    },
+}
+
+
+def _shown(answer: str, wanted: str) -> Response:
+    text = json.loads(answer)[wanted]
+    kind = "text/html" if wanted == "html" else "application/json"
+    return Response(text, media_type=f"{kind}; charset=utf-8", headers=_HEADERS)
+
+
+async def _graded(request: Request, settings: Settings, gate: Gate, meters: Meters) -> str:
+    """Return what `graded_both` says of the uploaded files; raises Refusal."""
+    try:
+        async with gate.place():
+            with tempfile.TemporaryDirectory(prefix="xlcheck-upload-") as folder:
+                order = await _received(request, settings, Path(folder))
+                async with gate.turn():
+                    begun = time.perf_counter()
+                    try:
+                        return await run_in_threadpool(run_apart, graded_both, order, settings.allowance)
+                    finally:
+                        meters.seconds.observe(time.perf_counter() - begun)
+    except FullError:
+        raise Refusal(429, f"{settings.running + settings.waiting} workbooks are in hand; try again later") from None
+    except WorkerBrokeError as error:
+        raise Refusal(500, f"a fault of xlcheck: {error}") from None
+    except WorkerLostError as error:
+        raise Refusal(422, f"the workbook is ungradable: {error}") from None
+    except XlcheckError as error:
+        raise Refusal(422, str(error)) from None
+
+
+async def _received(request: Request, settings: Settings, folder: Path) -> str:
+    """Write the uploaded files into ``folder`` and return the order to grade them."""
+    try:
+        async with asyncio.timeout(settings.reading_seconds):
+            form = await request.form(max_files=2, max_fields=1)
+    except TooLargeError:
+        raise Refusal(413, f"the request is larger than {settings.megabytes} MB") from None
+    except TimeoutError:
+        raise Refusal(408, f"the request did not arrive within {settings.reading_seconds:g} s") from None
+    except ClientDisconnect:
+        raise Refusal(400, "the request broke off") from None
+    except MultiPartException as error:
+        raise Refusal(400, f"the request is no multipart form: {error.message}") from None
+    try:
+        rubric = form.get("rubric")
+        if not isinstance(rubric, str) or rubric not in settings.places:
+            raise Refusal(404, f"there is no rubric {rubric!r}; there are {', '.join(sorted(settings.places))}")
+        workbook = await _saved(form, "workbook", folder)
+        if workbook is None:
+            raise Refusal(400, "the field workbook is missing; send an .xlsx or .xlsm file")
+        verdicts = await _saved(form, "verdicts", folder)
+    finally:
+        await form.close()
+    return json.dumps({"submission": workbook, "rubric": settings.places[rubric], "verdicts": verdicts})
+
+
+async def _saved(form: FormData, field: str, folder: Path) -> str | None:
+    file = form.get(field)
+    if not isinstance(file, UploadFile) or not file.filename:
+        return None
+    place = folder / field / (PurePath(file.filename.replace("\\", "/")).name[-100:] or field)
+    place.parent.mkdir()
+    try:
+        place.write_bytes(await file.read())
+    except (OSError, ValueError):
+        raise Refusal(400, f"{file.filename!r} is no file name") from None
+    return str(place)
+
+
+def graded_both(order: str) -> str:
+    """Grade what an order (JSON: submission, rubric, verdicts) names; return JSON with the report as json and html."""
+    from xlcheck.pipeline import grade_with_papers
+    from xlcheck.report.html import report_html
+    from xlcheck.report.sheets import workbook_view
+
+    told = json.loads(order)
+    report, paper = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
+    view = workbook_view(paper, report) if paper is not None else None
+    return json.dumps({"json": report.to_json(), "html": report_html(report, view)})
+
+
+def settings_of(rubrics: tuple[str, ...], **others: Any) -> Settings:  # noqa: ANN401 - fields of Settings
+    """Return settings that offer bundled rubrics and rubric files; UsageError for one that is not valid."""
+    import xlcheck.checks  # noqa: F401 - declares the checks that rubrics name
+    from xlcheck.checking import CHECKS
+    from xlcheck.rubric import load_rubric
+
+    loaded = [(load_rubric(place, CHECKS), place) for place in rubrics]
+    places = {rules.id: place for rules, place in loaded}
+    if len(places) < len(loaded):
+        raise UsageError(f"two of the rubrics {', '.join(rubrics)} have one id; give each its own")
+    return Settings(rubrics={rules.id: rules.title for rules, _ in loaded}, places=places, **others)
