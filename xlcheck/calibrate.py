@@ -21,12 +21,13 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
+from xlcheck.progress import watched
 from xlcheck.resources import bundled
 from xlcheck.rubric import fingerprint, load_rubric
 from xlcheck.rubric_items import Id, Score
@@ -106,19 +107,35 @@ class Calibration(Frozen):
         return all(row.holds for row in self.rows)
 
 
+class Case(NamedTuple):
+    """An answer with the files that grading it takes."""
+
+    answer: Answer
+    submission: Path
+    rubric: str | Path
+    verdicts: Path | None
+
+
 def calibrate(source: str | Path, grade: Grade | None = None) -> Calibration:
     """Grade the answers of a calibration file (its path, its folder, or the id of a bundled task).
 
     Raises UsageError for a calibration file, rubric, verdict file or path that is not valid.
     """
-    path = calibration_path(source)
+    cases = read_cases(calibration_path(source))
+    rules = load_rubric(cases[0].rubric)
+    rows = tuple(grade_case(case, grade) for case in watched(cases, "Grading known-quality answers"))
+    return Calibration(rubric_id=rules.id, rubric_sha256=fingerprint(rules), rows=rows)
+
+
+def read_cases(path: Path) -> tuple[Case, ...]:
+    """Read a calibration file; UsageError if it is not valid or names a file that is not there."""
     plan = validate(read_document(path, UsageError), CalibrationFile, UsageError)
-    rubric = _rubric(plan, path)
-    rules = load_rubric(rubric)
-    scored = grade or _pipeline_grade
-    files = [_files(answer, path, rubric) for answer in plan.answers]
-    rows = [_row(answer, scored(*given)) for answer, given in zip(plan.answers, files, strict=True)]
-    return Calibration(rubric_id=rules.id, rubric_sha256=fingerprint(rules), rows=tuple(rows))
+    return tuple(_case(answer, path, _rubric(plan, path)) for answer in plan.answers)
+
+
+def grade_case(case: Case, grade: Grade | None = None) -> Row:
+    """Grade one answer and hold it to its band; UsageError for a rubric or verdict file that is not valid."""
+    return _row(case.answer, (grade or _pipeline_grade)(case.submission, case.rubric, case.verdicts))
 
 
 def calibration_path(source: str | Path) -> Path:
@@ -139,12 +156,12 @@ def _rubric(plan: CalibrationFile, path: Path) -> str | Path:
     return path.parent / plan.rubric if is_path else plan.rubric
 
 
-def _files(answer: Answer, path: Path, rubric: str | Path) -> tuple[Path, str | Path, Path | None]:
+def _case(answer: Answer, path: Path, rubric: str | Path) -> Case:
     for name in filter(None, (answer.submission, answer.verdicts)):
         if not (path.parent / name).exists():
             raise UsageError(f"{path}: answer {answer.name}: there is no {name} beside the calibration file")
-    submission = path.parent / answer.submission
-    return submission, rubric, path.parent / answer.verdicts if answer.verdicts else None
+    verdicts = path.parent / answer.verdicts if answer.verdicts else None
+    return Case(answer, path.parent / answer.submission, rubric, verdicts)
 
 
 def _pipeline_grade(submission: Path, rubric: str | Path, verdicts: Path | None) -> ScoreCard:

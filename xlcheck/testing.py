@@ -1,4 +1,7 @@
-"""What tests of other projects may use: a fake engine, and assertions on one check of one workbook."""
+"""What tests of other projects may use: a fake engine, and assertions on one check of one workbook.
+
+With pytest, `xlcheck.pytest_plugin` adds a fixture that keeps workbooks between tests.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +13,55 @@ from xlcheck.engines.fake import FakeEngine
 from xlcheck.errors import UsageError
 from xlcheck.pipeline import study
 
-__all__ = ["FakeEngine", "assert_fails", "assert_passes", "run_check"]
+__all__ = ["CheckedWorkbook", "FakeEngine", "assert_fails", "assert_passes", "run_check"]
+
+
+class CheckedWorkbook:
+    """A workbook that is read, recomputed and located once, for any number of checks."""
+
+    def __init__(self, workbook: Path | str) -> None:
+        """Read a file; SubmissionError if it cannot be opened."""
+        self.paper = study(workbook)
+
+    def run(self, check_id: str, params: Params | None = None) -> CheckResult:
+        """Run one check; UsageError if there is none of that id."""
+        if check_id not in CHECKS:
+            raise UsageError(f"there is no check {check_id!r}; `xlcheck checks` lists them")
+        (result,) = run_checks(self.paper, [Request(check_id, params or {})])
+        return result
+
+    def assert_passes(self, check_id: str, params: Params | None = None) -> None:
+        """Assert that the check passes; the message says what it found instead."""
+        __tracebackhide__ = True
+        result = self.run(check_id, params)
+        assert result.status == "pass", self._story(result)
+
+    def assert_fails(self, check_id: str, cell: str | None = None, params: Params | None = None) -> None:
+        """Assert that the check fails, and at this cell (``Sheet name!A1``) if one is given."""
+        __tracebackhide__ = True
+        result = self.run(check_id, params)
+        assert result.status == "fail", self._story(result)
+        cells = {str(finding.cell) for finding in result.findings}
+        assert cell is None or cell in cells, f"{self._story(result)}; not at {cell}"
+
+    def _story(self, result: CheckResult) -> str:
+        found = "; ".join(f"{finding.cell}: {finding.message}" for finding in result.findings)
+        said = found or result.reason or "nothing found"
+        return f"{self.paper.book.file_name}: {result.check_id} is {result.status}: {said}"
 
 
 def run_check(workbook: Path | str, check_id: str, params: Params | None = None) -> CheckResult:
-    """Run one check on a workbook; UsageError if there is none of that id."""
-    if check_id not in CHECKS:
-        raise UsageError(f"there is no check {check_id!r}; `xlcheck checks` lists them")
-    (result,) = run_checks(study(workbook), [Request(check_id, params or {})])
-    return result
+    """Run one check on a workbook; raises as `CheckedWorkbook` does."""
+    return CheckedWorkbook(workbook).run(check_id, params)
 
 
 def assert_passes(workbook: Path | str, check_id: str, params: Params | None = None) -> None:
-    """Assert that the check passes; the message says what it found instead."""
-    result = run_check(workbook, check_id, params)
-    assert result.status == "pass", _story(workbook, result)
+    """Assert that a check passes on a workbook; raises as `CheckedWorkbook` does."""
+    __tracebackhide__ = True
+    CheckedWorkbook(workbook).assert_passes(check_id, params)
 
 
 def assert_fails(workbook: Path | str, check_id: str, cell: str | None = None, params: Params | None = None) -> None:
-    """Assert that the check fails, and at this cell (``Sheet name!A1``) if one is given."""
-    result = run_check(workbook, check_id, params)
-    assert result.status == "fail", _story(workbook, result)
-    assert cell is None or cell in {str(finding.cell) for finding in result.findings}, _story(workbook, result)
-
-
-def _story(workbook: Path | str, result: CheckResult) -> str:
-    found = "; ".join(f"{finding.cell}: {finding.message}" for finding in result.findings)
-    return f"{Path(workbook).name}: {result.check_id} is {result.status}: {found or result.reason or 'nothing found'}"
+    """Assert that a check fails on a workbook, and at this cell if one is given; raises as `CheckedWorkbook` does."""
+    __tracebackhide__ = True
+    CheckedWorkbook(workbook).assert_fails(check_id, cell, params)
