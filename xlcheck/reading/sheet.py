@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -54,9 +55,13 @@ class SheetContent:
 def read_sheet(data: Iterable[bytes], context: SheetContext) -> SheetContent:
     """Read a worksheet part; SubmissionError names file, sheet and cell of what cannot be read."""
     reader = _Reader(context)
-    stream(data, f"{context.file_name}: sheet {context.sheet}", reader.start, reader.end, reader.text)
+    stream((_BLANK.sub(b"", chunk) for chunk in data), f"{context.file_name}: sheet {context.sheet}", reader.start, reader.end, reader.text)
     reader.resolve_orphans()
     return reader.content
+
+
+_BLANK = re.compile(rb'<c r="[A-Z]{1,3}[0-9]{1,7}"(?: s="[0-9]{1,6}")?(?:/>|></c>)(?=<c r="|</row>)')
+"""Cells that hold nothing but a format: some programs write a thousand rows of them, and each costs the parser."""
 
 
 class _Reader:
