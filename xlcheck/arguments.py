@@ -70,6 +70,11 @@ def add_out(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """Add the language of the HTML report."""
+    parser.add_argument("--lang", choices=("en", "zh"), default="en", help="language of report.html (%(default)s)")
+
+
 def add_binding(parser: argparse.ArgumentParser) -> None:
     """Add the files in which a grader helps the locator."""
     parser.add_argument("--binding", type=Path, metavar="FILE", help="YAML file of role: cell, the grader's word")
@@ -95,6 +100,29 @@ def allowance_of(args: argparse.Namespace) -> Allowance:
     from xlcheck.confinement import Allowance
 
     return Allowance(seconds=args.max_seconds, memory_mib=args.max_memory)
+
+
+def add_evidence(parser: argparse.ArgumentParser) -> None:
+    """Add what a grader knows of the sources that an answer used."""
+    parser.add_argument(
+        "--evidence", type=Path, metavar="FILE", help="the evidence pack (pack.yaml); else the rubric's own"
+    )
+    parser.add_argument("--reads", type=Path, metavar="FILE", help="log of the sources that were opened, one a line")
+    parser.add_argument(
+        "--live-web-used", action="store_true", help="an audit says that the live web was used: the run is invalid"
+    )
+
+
+def add_followup(parser: argparse.ArgumentParser) -> None:
+    """Add the answer of a second round."""
+    parser.add_argument("--followup", type=Path, metavar="SUBMISSION2", help="the answer of the second round")
+    parser.add_argument(
+        "--followup-verdicts",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a judge's decisions on the second round; again for another judge",
+    )
 
 
 def score(text: str) -> Decimal:

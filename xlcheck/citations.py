@@ -10,7 +10,8 @@ from typing import Literal
 from xlcheck.cells import CellRef
 from xlcheck.evidence import Evidence, Source, sources_named, unknown_ids
 from xlcheck.memo import Memo
-from xlcheck.register import Entry, Register, day_in
+from xlcheck.recompute import Recalc
+from xlcheck.register import Entry, Register, day_in, find_registers
 
 Fault = Literal["unknown", "unread", "late", "undated"]
 _OWN = re.compile(
@@ -54,11 +55,6 @@ def citations(registers: Iterable[Register], memos: Iterable[Memo], evidence: Ev
             yield from _of_entry(entry, register, evidence)
     for memo in memos:
         yield from _of_memo(memo, evidence)
-
-
-def leaks(registers: Iterable[Register], memos: Iterable[Memo], evidence: Evidence) -> tuple[Citation, ...]:
-    """Return the citations of evidence that was published after the cutoff."""
-    return tuple(found for found in citations(registers, memos, evidence) if found.fault == "late")
 
 
 def _of_entry(entry: Entry, register: Register, evidence: Evidence) -> Iterator[Citation]:
@@ -116,3 +112,14 @@ def _of_memo(memo: Memo, evidence: Evidence) -> Iterator[Citation]:
                 seen.add(name)
                 message = f"{memo.name} cites [{name}], which is not in the evidence pack"
                 yield Citation("unknown", message, None, name)
+
+
+def leak_in(recalc: Recalc | None, memos: Iterable[Memo], evidence: Evidence | None) -> str | None:
+    """Return which evidence later than the cutoff an answer uses, in one sentence, or None."""
+    if evidence is None or evidence.cutoff is None:
+        return None
+    registers = find_registers(recalc) if recalc is not None else ()
+    late = [found for found in citations(registers, memos, evidence) if found.fault == "late"]
+    if not late:
+        return None
+    return late[0].message + (f", and {len(late) - 1} more" if len(late) > 1 else "")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import xlcheck.checks  # noqa: F401 - declares the checks
+from xlcheck.actuals import Actual
 from xlcheck.binding import Binding, load_binding
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
+from xlcheck.citations import leak_in
 from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
+from xlcheck.evidence import Evidence
+from xlcheck.followup import SecondRound
 from xlcheck.intake import find_workbook
 from xlcheck.memo import read_memo
 from xlcheck.overrides import Override, load_overrides
@@ -21,8 +26,10 @@ from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
 from xlcheck.roles import Roles
 from xlcheck.roles.locate import locate as locate_roles
-from xlcheck.rubric import Rubric, fingerprint, load_rubric, requests
+from xlcheck.rubric import Rubric, fingerprint, load_rubric, requests, second_round
 from xlcheck.scoring.card import ScoreCard
+from xlcheck.taskfiles import actuals_of, evidence_of, outcomes_of
+from xlcheck.verdicts import Verdict
 from xlcheck.workbook import Book, load
 
 FilePath = Path | str
@@ -36,19 +43,41 @@ def grade(
     binding: FilePath | None = None,
     vocabulary: FilePath | None = None,
     overrides: FilePath | None = None,
+    evidence: FilePath | None = None,
+    reads: FilePath | None = None,
+    live_web_used: bool = False,
+    followup: FilePath | None = None,
+    followup_verdicts: FilePath | Sequence[FilePath] | None = None,
 ) -> Report:
     """Score a workbook, or a folder with one and its memo files, against a rubric (bundled id or file).
 
     Several verdict files are several judges or runs: the majority decides, a tie stays open. `overrides` is a YAML
     file of results that a person changed, with who, why and when; `binding` one of ``role: cell``, the grader's word;
-    `vocabulary` one of further words for labels.
+    `vocabulary` one of further words for labels. `evidence` is the pack of sources (else the rubric's), `reads` the
+    log of those that were opened; `live_web_used` makes the run invalid. `followup` is the answer of the second round,
+    whose report stands in the first one's `followup`. Rubrics without a model take tables or memos as submissions.
     Without verdicts every judge item is open and the score an interval. A submission that cannot be opened gives a
     report with the status ``ungradable``, an empty one 0 points. Raises UsageError for a path that does not exist
     and for rubric, verdict, override, binding and vocabulary files that are not valid.
     """
-    return grade_with_papers(
-        submission, rubric, verdicts, binding=binding, vocabulary=vocabulary, overrides=overrides
-    ).report
+    given = Given(binding, vocabulary, overrides, evidence, reads, live_web_used, followup, followup_verdicts)
+    return grade_with_papers(submission, rubric, verdicts, given).report
+
+
+class Given(NamedTuple):
+    """What a grader gives beside submission, rubric and verdicts, as `grade` explains."""
+
+    binding: FilePath | None = None
+    vocabulary: FilePath | None = None
+    overrides: FilePath | None = None
+    evidence: FilePath | None = None
+    reads: FilePath | None = None
+    live_web_used: bool = False
+    followup: FilePath | None = None
+    followup_verdicts: FilePath | Sequence[FilePath] | None = None
+
+
+NOTHING_GIVEN = Given()
 
 
 class Graded(NamedTuple):
@@ -57,43 +86,112 @@ class Graded(NamedTuple):
     report: Report
     paper: Workpaper | None
     """None where there was no workbook to read."""
+    second: Graded | None = None
+    """The second round."""
 
 
 def grade_with_papers(
     submission: FilePath,
     rubric: FilePath,
     verdicts: FilePath | Sequence[FilePath] | None,
-    *,
-    binding: FilePath | None = None,
-    vocabulary: FilePath | None = None,
-    overrides: FilePath | None = None,
+    given: Given = NOTHING_GIVEN,
 ) -> Graded:
-    """Grade as `grade` does, and keep the workpaper."""
+    """Grade as `grade` does, and keep the workpapers."""
+    rules = load_rubric(rubric, CHECKS)
+    rulings = _rulings(verdicts, rules)
+    evidence = evidence_of(rubric, rules, given.evidence, given.reads)
+    if rules.mode != "financial_model":
+        return _other_mode(submission, rules, rulings, evidence, rubric=rubric, given=given)
+    known = Known(evidence, actuals_of(rubric, rules))
+    if given.followup is None:
+        return _round(submission, rules, rulings, known, given)
+    if rules.followup is None:
+        raise UsageError(f"the rubric {rules.id} has no follow-up section, so there is no second round to grade")
+    later = second_round(rules)
+    later_rulings = _rulings(given.followup_verdicts, later)
+    first = _round(submission, rules, rulings, known, given)
+    asked = SecondRound(information=rules.followup.information, challenges=rules.followup.challenges)
+    again = Known(evidence, (), asked, first.paper)
+    second = _round(given.followup, later, later_rulings, again, given._replace(overrides=None))
+    return Graded(first.report.model_copy(update={"followup": second.report}), first.paper, second)
+
+
+class Known(NamedTuple):
+    """What checks may ask for besides the workbook."""
+
+    evidence: Evidence | None
+    actuals: tuple[Actual, ...] = ()
+    second_round: SecondRound | None = None
+    previous: Workpaper | None = None
+
+
+def _round(submission: FilePath, rules: Rubric, rulings: tuple[Verdict, ...], known: Known, given: Given) -> Graded:
     from xlcheck.quotes import memo_passages, verify, workbook_passages
     from xlcheck.scoring.model import empty_card, score, ungradable_card
-    from xlcheck.verdicts import load_all_verdicts
 
-    rules = load_rubric(rubric, CHECKS)
-    if rules.mode != "financial_model":
-        raise UsageError(f"{rules.id} has the mode {rules.mode}; grade takes rubrics of the mode financial_model")
-    rulings = load_all_verdicts([verdicts] if isinstance(verdicts, FilePath) else verdicts or (), rules)
-    changed = load_overrides(overrides, rules) if overrides is not None else ()
-    given = _binding(rules, binding)
+    changed = load_overrides(given.overrides, rules) if given.overrides is not None else ()
+    binding = _binding(rules, given.binding)
     try:
         found = find_workbook(submission, rules.submission)
         paper = None
         if found.workbook is not None:
-            paper = study(found.workbook, given, rules.valuation_date, vocabulary, found.memos)
+            paper = study(found.workbook, binding, rules.valuation_date, given.vocabulary, found.memos)
     except SubmissionError as error:
         return _unread(rules, None, ungradable_card(rules, str(error)), changed)
     if paper is None:
         return _unread(rules, None, empty_card(rules, found.reason or "there is no workbook"), changed)
     if not any(paper.book.cells()):
         return _unread(rules, paper, empty_card(rules, f"{paper.book.file_name} has no cell content"), changed)
+    paper = replace(paper, **known._asdict())
     results = _checked(paper, _asked(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
-    card = score(rules, results, verify(rulings, handed_in), overrides=changed)
-    return Graded(_report(rules, paper, results, card), paper)
+    leak = leak_in(paper.recalc, paper.memos, known.evidence)
+    card = score(rules, results, verify(rulings, handed_in), leak=leak, overrides=changed)
+    return Graded(_report(rules, paper, results, _audited(card, given)), paper)
+
+
+def _rulings(verdicts: FilePath | Sequence[FilePath] | None, rules: Rubric) -> tuple[Verdict, ...]:
+    from xlcheck.verdicts import load_all_verdicts
+
+    return load_all_verdicts([verdicts] if isinstance(verdicts, FilePath) else verdicts or (), rules)
+
+
+def _audited(card: ScoreCard, given: Given) -> ScoreCard:
+    """Void a run in which, as an audit of it says, the live web was used."""
+    from xlcheck.scoring.model import without_total
+
+    return without_total(card, "invalid", "an audit says that the live web was used") if given.live_web_used else card
+
+
+def _other_mode(
+    submission: FilePath,
+    rules: Rubric,
+    rulings: tuple[Verdict, ...],
+    evidence: Evidence | None,
+    *,
+    rubric: FilePath,
+    given: Given,
+) -> Graded:
+    from xlcheck import modes
+    from xlcheck.scoring.model import ungradable_card
+
+    for name in ("overrides", "followup", "binding"):
+        if getattr(given, name) is not None:
+            raise UsageError(f"{rules.id} has the mode {rules.mode}, which takes no {name}")
+    path = Path(submission)
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder")
+    try:
+        if rules.mode == "quantile_forecast":
+            marked = modes.forecast(rules, path, outcomes_of(rubric, rules))
+        elif rules.mode == "outcome":
+            marked = modes.questions(rules, path, rulings, evidence)
+        else:
+            marked = modes.judged(rules, path, rulings, evidence)
+    except SubmissionError as error:
+        marked = modes.Marked(ungradable_card(rules, str(error)))
+    report = _report(rules, None, (), _audited(marked.card, given))
+    return Graded(report.model_copy(update={"forecast": marked.forecast, "outcome": marked.outcome}), None)
 
 
 def _unread(rules: Rubric, paper: Workpaper | None, card: ScoreCard, changed: Sequence[Override]) -> Graded:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xlcheck.arguments import Verbs, add_binding, add_out, add_own_process, add_workbook, score
+from xlcheck.arguments import (
+    Verbs,
+    add_binding,
+    add_evidence,
+    add_followup,
+    add_language,
+    add_out,
+    add_own_process,
+    add_workbook,
+    score,
+)
 from xlcheck.commands.output import broken_code, declared_checks, print_facts, show_file, show_report
 from xlcheck.errors import UsageError, XlcheckError
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from xlcheck.pipeline import Given
     from xlcheck.report.document import Report
     from xlcheck.report.writing import Written
 
@@ -31,11 +43,21 @@ def add_verbs(verbs: Verbs) -> None:
         "submission", type=Path, metavar="SUBMISSION", help="a workbook, or a folder with one and memo files"
     )
     grade.add_argument("--rubric", required=True, metavar="ID|FILE", help="a bundled rubric or a YAML file")
-    grade.add_argument("--verdicts", type=Path, metavar="FILE", help="the judge's decisions, JSON or JSON Lines")
+    grade.add_argument(
+        "--verdicts",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a judge's decisions, JSON or JSON Lines; again for another judge",
+    )
+    grade.add_argument("--overrides", type=Path, metavar="FILE", help="YAML file of results changed by a person")
     grade.add_argument("--min-score", type=score, metavar="N", help="exit 1 if the score (its low end) is below N")
     grade.add_argument("--strict", action="store_true", help="exit 4 if the score is provisional")
+    add_followup(grade)
+    add_evidence(grade)
     add_binding(grade)
     add_out(grade)
+    add_language(grade)
     add_own_process(grade)
 
     audit = verbs.add("audit", _audit, "run every check that applies on a workbook; no score")
@@ -68,7 +90,7 @@ def _demo(args: argparse.Namespace) -> int:
     shown: dict[str, Report] = {}
     for answer, says in DEMO_ANSWERS.items():
         verdicts = task / answer / "verdicts.json"
-        shown[answer], files = _graded(task / answer, DEMO_TASK, verdicts, args.out / answer)
+        shown[answer], files = _graded(task / answer, DEMO_TASK, [verdicts], args.out / answer)
         if not args.json:
             print(f"{'=' * 4} {says} {'=' * max(4, 90 - len(says))}")
             show_report(args, shown[answer])
@@ -79,31 +101,38 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace) -> int:
-    report, files = _graded(
-        args.submission, args.rubric, args.verdicts, args.out, binding=args.binding, vocabulary=args.vocabulary
-    )
+    from xlcheck.pipeline import Given
+
+    given = Given(**{name: getattr(args, name) for name in Given._fields})
+    report, files = _graded(args.submission, args.rubric, args.verdicts, args.out, language=args.lang, given=given)
     show_report(args, report)
+    if report.followup is not None and not args.json:
+        print("\n==== Second round " + "=" * 72)
+        show_report(args, report.followup)
     if not args.json:
         print(f"\nReport: {files.html}")
-    return _grade_code(report, args.min_score, strict=args.strict)
+    rounds = [report] if report.followup is None else [report, report.followup]
+    codes = [_grade_code(one, args.min_score, strict=args.strict) for one in rounds]
+    return next((code for code in codes if code), 0)
 
 
 def _graded(
     submission: Path,
     rubric: str,
-    verdicts: Path | None,
+    verdicts: Sequence[Path] | None,
     out: Path,
     *,
-    binding: Path | None = None,
-    vocabulary: Path | None = None,
+    language: str = "en",
+    given: Given | None = None,
 ) -> tuple[Report, Written]:
-    from xlcheck.pipeline import grade_with_papers
-    from xlcheck.report.sheets import workbook_view
+    from xlcheck.pipeline import NOTHING_GIVEN, grade_with_papers
+    from xlcheck.report.html import report_page
     from xlcheck.report.writing import write_report
 
-    report, paper = grade_with_papers(submission, rubric, verdicts, binding, vocabulary)
-    view = workbook_view(paper, report) if paper is not None else None
-    return report, write_report(report, out, view)
+    report, paper, second = grade_with_papers(submission, rubric, verdicts, given or NOTHING_GIVEN)
+    if second is not None:
+        write_report(second.report, out / "followup", report_page(second.report, second.paper, language))
+    return report, write_report(report, out, report_page(report, paper, language))
 
 
 def _grade_code(report: Report, min_score: Decimal | None, *, strict: bool) -> int:

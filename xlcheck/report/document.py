@@ -13,6 +13,8 @@ from xlcheck.checking import BROKEN, CheckResult, Finding
 from xlcheck.report.json import dumps
 from xlcheck.roles import Located, LocatedSeries
 from xlcheck.scoring.card import ScoreCard
+from xlcheck.scoring.forecast import ForecastScore
+from xlcheck.scoring.outcome import Outcome
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,6 +45,12 @@ class Report(Frozen):
     results: tuple[CheckResult, ...]
     score_card: ScoreCard | None
     """None for an audit, which gives no score."""
+    followup: Report | None = None
+    """The second round, a report of its own."""
+    forecast: ForecastScore | None = None
+    """In the mode `quantile_forecast`: the weighted interval scores behind the points."""
+    outcome: Outcome | None = None
+    """In the mode `outcome`: the share of every question."""
 
     def to_json(self) -> str:
         """Return the document as JSON text; decimals are strings, cells ``Sheet name!A1``."""

@@ -30,7 +30,7 @@ class Forecast(Frozen):
     quantiles: dict[Decimal, Decimal]
     """Level (0 to 1) to value."""
     data_until: date | None = None
-    """The last day whose amounts were used; at most two days before `day`. None if not recorded."""
+    """The last day whose amounts were used, at least `lag_days` of the task before `day`. None if not recorded."""
 
 
 class ForecastScore(Frozen):
@@ -114,7 +114,7 @@ def score_forecasts(
     """Score forecasts for every day with an outcome, at every horizon of the task.
 
     Raises UsageError for a missing or doubled day, other levels than asked for, crossing quantiles, or data used
-    that is younger than two days before the day forecast.
+    that is younger than the task allows.
     """
     if not outcomes:
         raise UsageError("there is no day with an outcome to score against")
@@ -128,8 +128,7 @@ def score_forecasts(
     if unasked:
         raise UsageError(f"{_what(*unasked[0])} was not asked for")
     losses = {
-        horizon: [_loss(by_key, day, horizon, outcomes[day], task.quantiles) for day in outcomes]
-        for horizon in task.horizons
+        horizon: [_loss(by_key, day, horizon, outcomes[day], task) for day in outcomes] for horizon in task.horizons
     }
     every = [loss for found in losses.values() for loss in found]
     mean = sum(every, Fraction(0)) / len(every)
@@ -142,18 +141,16 @@ def score_forecasts(
 
 
 def _loss(
-    forecasts: Mapping[tuple[date, int], Forecast], day: date, horizon: int, outcome: Number, levels: Sequence[Decimal]
+    forecasts: Mapping[tuple[date, int], Forecast], day: date, horizon: int, outcome: Number, task: ForecastTask
 ) -> Fraction:
-    what = _what(day, horizon)
+    what, levels, last = _what(day, horizon), task.quantiles, day - timedelta(days=task.lag_days)
     forecast = forecasts.get((day, horizon))
     if forecast is None:
         raise UsageError(f"{what} is missing")
     if sorted(forecast.quantiles) != sorted(levels):
         raise UsageError(f"{what} has the levels {_listed(sorted(forecast.quantiles))}; asked for {_listed(levels)}")
-    if forecast.data_until is not None and forecast.data_until > day - timedelta(days=2):
-        raise UsageError(
-            f"{what} uses amounts of {forecast.data_until}; only those until {day - timedelta(days=2)} may be used"
-        )
+    if forecast.data_until is not None and forecast.data_until > last:
+        raise UsageError(f"{what} uses amounts of {forecast.data_until}; only those until {last} may be used")
     return wis(forecast.quantiles, outcome, what)
 
 

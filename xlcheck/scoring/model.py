@@ -34,9 +34,9 @@ def score(
     """Merge check results and verdicts into a score card.
 
     `results` carry the id of their rubric item; the quotes of `verdicts` have been looked up (`quotes.verify`).
-    `leak` says which evidence dated after the cutoff was used; `overrides` are a person's word on single items, and
-    one on a skipped item gives its weight back. Raises RubricError where every item of a group is skipped, so that
-    nothing is left to take over the weight.
+    `leak` says which evidence dated after the cutoff was used, `on_leak` of the rubric what that costs; `overrides`
+    are a person's word on single items, and one on a skipped item gives its weight back. Raises RubricError where
+    every item of a group is skipped, so that nothing is left to take over the weight.
     """
     decided = by_item(verdicts)
     parts = [
@@ -44,10 +44,11 @@ def score(
         *(_judge(rubric, item, decided.get(item.id, [])) for item in rubric.judge),
         *(_deduction(rubric, item, decided.get(item.id, []), leak) for item in rubric.deductions),
         *_fatals(rubric, results, decided),
+        *_fatal_leak(rubric, leak),
     ]
     card = total(rubric, overruled(rubric, parts, overrides))
     if leak is not None and rubric.on_leak == "invalid":
-        return _without_total(card, "invalid", leak)
+        return without_total(card, "invalid", leak)
     return card
 
 
@@ -221,6 +222,12 @@ def _fatals(rubric: Rubric, results: Sequence[CheckResult], decided: Mapping[str
     return parts
 
 
+def _fatal_leak(rubric: Rubric, leak: str | None) -> list[Part]:
+    if leak is None or rubric.on_leak != "fatal":
+        return []
+    return [part(blank("leak", "fatal", "Evidence later than the cutoff was used", message=leak), _ZERO, _ZERO, _ZERO)]
+
+
 def _fatal_rule(rubric: Rubric, rule: FatalRule, results: Sequence[CheckResult], verdicts: Sequence[Verdict]) -> Part:
     if rule.check is not None:
         return _fatal_check(rule.key, rule.check, _result_of(rule.key, rule.check, results), rule.check)
@@ -256,13 +263,14 @@ def empty_card(rubric: Rubric, reason: str) -> ScoreCard:
 
 def ungradable_card(rubric: Rubric, reason: str) -> ScoreCard:
     """Return the card of a submission that cannot be opened; its total is None unless the rubric states one."""
-    card = _without_total(total(rubric, ()), "ungradable", reason)
+    card = without_total(total(rubric, ()), "ungradable", reason)
     stated = rubric.ungradable_scores
     if stated is None:
         return card
     return card.model_copy(update={"low": stated, "high": stated, "score": stated, "headline": half_up(stated)})
 
 
-def _without_total(card: ScoreCard, status: CardStatus, reason: str) -> ScoreCard:
+def without_total(card: ScoreCard, status: CardStatus, reason: str) -> ScoreCard:
+    """Return a card that has no total, and why: a run that counts for nothing is not one that scored nothing."""
     nothing = {"low": None, "high": None, "score": None, "headline": None}
     return card.model_copy(update={**nothing, "status": status, "reason": reason})

@@ -201,7 +201,7 @@ def graded_both(order: str) -> str:
     from xlcheck.report.sheets import workbook_view
 
     told = json.loads(order)
-    report, paper = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
+    report, paper, _ = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
     view = workbook_view(paper, report) if paper is not None else None
     return json.dumps({"json": report.to_json(), "html": report_html(report, view)})
 
