@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, Outcomes, check
+from xlcheck.checks.claims import SURE_LABEL, label_scores
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.lines import LEAST, Break, Line, lines_of, lone_breaks
 from xlcheck.checks.literals import LEAST_AMOUNT, buried_literals, is_converted_input, is_plug
 from xlcheck.checks.shapes import is_filled
-from xlcheck.checks.sheet import timeline_of
+from xlcheck.checks.sheet import row_label, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Number, Ref, is_link, walk
 from xlcheck.graph import Graph
@@ -23,6 +24,8 @@ from xlcheck.workbook import Book, Cell, Sheet
 MOST_FINDINGS = 20
 LEAST_TYPED = 2.0
 """Smaller numbers at the end of a line are rates, counts or factors."""
+FORECASTS = ("fcff", "fcfe", "nopat", "pv_fcff", "discount_factor")
+"""Lines whose bound cells are years of the forecast, however much of their columns is typed."""
 _ADDED_LITERAL = re.compile(r"[-+]\s*[\d.]+(?:E[-+]?\d+)?\s*$|^=?\s*[\d.]+\s*\+", re.IGNORECASE)
 _ACTUAL = re.compile(r"\d\s*A\b|\bactuals?\b|\baudited\b|\bhistorical\b|\breported\b|实际|历史|已审", re.IGNORECASE)
 
@@ -54,7 +57,8 @@ def no_hardcoded_forecast(book: Book, recalc: Recalc, graph: Graph, roles: Roles
     chain = headline_chain(graph, roles)
     sheets = {ref.sheet for ref in chain}
     read = [sheet for sheet in book.sheets if sheet.name in sheets or not chain]
-    typed = [one for sheet in read for one in _typed_breaks(recalc, graph, sheet, start)]
+    surely = frozenset(ref for name in FORECASTS if name in roles.series for ref in roles.series[name].cells)
+    typed = [one for sheet in read for one in _typed_breaks(recalc, graph, sheet, start, surely)]
     for one in [one for one in typed if one.cells[0] in chain or not chain][:MOST_FINDINGS]:
         yield _typed_finding(book, recalc, one)
     plugged = dict(_plugs(recalc, start))
@@ -102,7 +106,9 @@ def _rate_build(graph: Graph, roles: Roles) -> frozenset[CellRef]:
     return graph.ancestors([cell for cell in cells if cell is not None])
 
 
-def _typed_breaks(recalc: Recalc, graph: Graph, sheet: Sheet, start: int | None) -> Iterator[Break]:
+def _typed_breaks(
+    recalc: Recalc, graph: Graph, sheet: Sheet, start: int | None, surely: frozenset[CellRef]
+) -> Iterator[Break]:
     timeline = timeline_of(recalc, sheet.name)
     found = [one for one in lone_breaks(recalc, sheet, across=True) if one.typed]
     found += [one for one in lone_breaks(recalc, sheet, across=False) if one.typed and timeline.runs_down(one.cells[0])]
@@ -115,7 +121,9 @@ def _typed_breaks(recalc: Recalc, graph: Graph, sheet: Sheet, start: int | None)
     ]
     for one in found:
         past = _is_past(timeline.year(one.cells[0]), start)
-        if not past and not _is_actual(recalc, sheet, one) and not _carries_forward(recalc, one):
+        forecast = one.cells[0] in surely or _is_discounted(recalc, one.cells[0])
+        actual = not forecast and _is_actual(recalc, sheet, one)
+        if not past and not actual and not _carries_forward(recalc, one):
             yield one
 
 
@@ -174,6 +182,12 @@ def _overrides(recalc: Recalc, graph: Graph, line: Line) -> bool:
 def _is_read(line: Line, index: int) -> bool:
     nodes = [node for node in line.nodes if node is not None]
     return any(isinstance(one, Ref) and one.cell == line.cells[index] for node in nodes for one in walk(node))
+
+
+def _is_discounted(recalc: Recalc, cell: CellRef) -> bool:
+    """Say whether the label of a line names present values or discount factors: no actual has one."""
+    scores = label_scores(row_label(recalc, cell))
+    return max(scores.get(role, 0.0) for role in ("pv_fcff", "discount_factor")) >= SURE_LABEL
 
 
 def _carries_forward(recalc: Recalc, one: Break) -> bool:

@@ -153,10 +153,23 @@ def _is_counted(recalc: Recalc, last: CellRef, *, across: bool) -> bool:
         places = [CellRef(last.sheet, line, last.column + step) for step in (-1, 0, 1)]
         if not across:
             places = [CellRef(last.sheet, last.row + step, line) for step in (-1, 0, 1)]
-        before, here, after = (recalc.number(ref) if ref.row > 0 and ref.column > 0 else None for ref in places)
+        before, here, after = (_count(recalc, ref) if ref.row > 0 and ref.column > 0 else None for ref in places)
         if before is not None and here is not None and after is not None and before + 1 == here == after - 1 >= 1:
             return True
     return False
+
+
+_COUNTED = re.compile(
+    r"\W*(?:year|yr|period|y|p|t|n|jahr|an|année|año|ano|anno|第|期间)?\W*(\d{1,2})\W*(?:年|期|年目|[EFP])?\W*",
+    re.IGNORECASE,
+)
+
+
+def _count(recalc: Recalc, ref: CellRef) -> float | None:
+    """Return the number of a counted heading: 3, ``Year 3``, ``t+3``, ``第3年``."""
+    value = recalc.value(ref)
+    match = _COUNTED.fullmatch(value) if isinstance(value, str) else None
+    return float(match[1]) if match is not None else recalc.number(ref)
 
 
 def _short_finding(recalc: Recalc, one: Sum, beside: CellRef) -> Finding:

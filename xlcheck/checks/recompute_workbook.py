@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
-from xlcheck.checks.headline import headline_chain
+from xlcheck.checks.claims import SURE_LABEL, label_scores
+from xlcheck.checks.headline import OUTPUTS, headline_chain
+from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
 from xlcheck.workbook import Book, Cell, Sheet
 
 MOST_FINDINGS = 20
+FAR_OFF = 8
+"""Rows or columns between a lone cell and its next neighbour."""
 _QUOTED_TEXT = re.compile(r'"(?:[^"]|"")*"')
 _EXTERNAL = re.compile(r"\[\d+\]|\[[^\[\]]+\.xl\w+\]", re.IGNORECASE)
 _VOLATILE = re.compile(r"\b(TODAY|NOW|RAND|RANDBETWEEN|RANDARRAY)\s*\(", re.IGNORECASE)
@@ -24,12 +30,12 @@ def _code(formula: str) -> str:
 
 
 @check("recompute.no-hidden-drivers", severity="warn")
-def no_hidden_drivers(book: Book, graph: Graph, roles: Roles) -> Outcomes:
+def no_hidden_drivers(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     """No input that a headline output depends on is hidden.
 
     What it holds:
-        Typed numbers behind the headline outputs do not stand on hidden sheets, in hidden rows or columns, or in white
-        or empty-format text.
+        Typed numbers behind the headline outputs do not stand on hidden sheets, in hidden rows or columns, in white
+        or empty-format text, or alone and unlabelled far off the page.
     Why it matters:
         A reader who cannot see an input cannot judge it.
     Accepted conventions:
@@ -53,6 +59,8 @@ def no_hidden_drivers(book: Book, graph: Graph, roles: Roles) -> Outcomes:
             why = _hidden(sheet, cell) if cell.formula is None and is_number(cell.stored) else None
             if why and cell.ref in chain:
                 reasons.setdefault(why, []).append(cell)
+        for cell in _off_the_page(sheet, recalc, graph, chain):
+            reasons.setdefault("it stands alone, without a label, far from all other cells", []).append(cell)
         for why, cells in list(reasons.items())[:MOST_FINDINGS]:
             yield _hidden_finding(why, cells)
 
@@ -76,6 +84,25 @@ def _hidden(sheet: Sheet, cell: Cell) -> str | None:
     if cell.ref.column in sheet.hidden_columns:
         return "its column is hidden"
     return "its text is white or has an empty format" if cell.white else None
+
+
+def _off_the_page(sheet: Sheet, recalc: Recalc, graph: Graph, chain: frozenset[CellRef]) -> Iterator[Cell]:
+    """Yield typed numbers alone in their row and column and far from all others that a result depends on."""
+    rows, columns = Counter(row for row, _ in sheet.cells), Counter(column for _, column in sheet.cells)
+    for (row, column), cell in sheet.cells.items():
+        alone = rows[row] == 1 and columns[column] == 1 and cell.formula is None and is_number(cell.stored)
+        if not alone or max(row, column) <= FAR_OFF:
+            continue
+        near = [one for one in sheet.cells if max(abs(one[0] - row), abs(one[1] - column)) <= FAR_OFF]
+        readers = graph.dependents(cell.ref)
+        results = [ref for ref in readers if max(_as_output(ref, recalc), default=0.0) >= SURE_LABEL]
+        if len(near) == 1 and (cell.ref in chain or results):
+            yield cell
+
+
+def _as_output(ref: CellRef, recalc: Recalc) -> list[float]:
+    scores = label_scores(row_label(recalc, ref))
+    return [scores[role] for role in OUTPUTS if role in scores]
 
 
 @check("recompute.no-external-links", severity="warn")

@@ -13,7 +13,7 @@ from xlcheck.recompute import Recalc
 from xlcheck.workbook import Sheet
 
 _YEAR = re.compile(r"(?<!\d)(?:FY\s*'?|CY\s*)?((?:19|20)\d\d)(?!\d)", re.IGNORECASE)
-_SHORT_YEAR = re.compile(r"^\s*(?:FY|CY)\s*'?(\d\d)\s*[AEFP]?\s*$", re.IGNORECASE)
+_SHORT_YEAR = re.compile(r"^\s*(?:(?:FY|CY)\s*'?(\d\d)|(\d\d)\s*(?:FY|CY))\s*[AEFP]?\s*$", re.IGNORECASE)
 _MONTH_YEAR = re.compile(
     r"^\s*(?:\d{1,2}\W)?(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\W{1,2}(\d\d)\s*[AEFP]?\s*$",
     re.IGNORECASE,
@@ -77,7 +77,7 @@ def year_of(value: object, number_format: str, *, date1904: bool = False) -> int
         if len(years) == 1:
             return int(years[0])
         short = _SHORT_YEAR.match(value) or _MONTH_YEAR.match(value)
-        return 2000 + int(short[1]) if short else None
+        return 2000 + int(next(filter(None, short.groups()))) if short else None
     if not is_number(value):
         return None
     number = float(value)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ class Mutant(Frozen):
     """What was put into the cell, as text; None for a blank."""
     fate: Fate
     killed_by: tuple[str, ...]
-    """The expected checks that newly fail at the mutated cell or in its row or column."""
+    """The expected checks that newly fail at a mutated cell or in its row or column."""
     also: tuple[str, ...]
     """Other checks that newly fail, anywhere."""
     expected: tuple[str, ...]
@@ -124,7 +124,7 @@ def _tried(
     killers = tuple(
         result.check_id
         for result in fresh
-        if result.check_id in mutation.checks and (mutation.anywhere or _near(result, mutation.cell))
+        if result.check_id in mutation.checks and (mutation.anywhere or _near(result, mutation))
     )
     output, was, now = _moved(paper, mutant)
     same = was is not None and now is not None and abs(was - now) <= SAME_VALUE * max(abs(was), abs(now))
@@ -209,8 +209,8 @@ def _newly_failed(result: CheckResult, before: CheckResult) -> bool:
     return before.status not in ("fail", "partial") or result.findings != before.findings
 
 
-def _near(result: CheckResult, cell: CellRef) -> bool:
-    return any(_touches(finding.cell, cell) for finding in result.findings)
+def _near(result: CheckResult, mutation: Mutation) -> bool:
+    return any(_touches(finding.cell, cell) for finding in result.findings for cell in mutation.changes)
 
 
 def _touches(place: CellRef | RangeRef | None, cell: CellRef) -> bool:
