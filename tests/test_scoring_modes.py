@@ -265,7 +265,7 @@ def test_agreement_of_two_judges_is_reported_per_item() -> None:
     assert [item.agreement for item in found.items] == [1, 1, 1, 0]
     assert found.items[3].majority is None
     assert found.kappa == Decimal("0.5")
-    assert found.same_family == ("one",)
+    assert found.same_family == {"one": ("a", "b")}
 
 
 def test_agreement_needs_two_named_judges() -> None:

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from xlcheck.arguments import allowance_of, empty_parser
-from xlcheck.commands import authoring, batching, grading, reading, serving
+from xlcheck.commands import authoring, batching, grading, judging, reading, serving
 from xlcheck.errors import WorkerLostError, XlcheckError
 from xlcheck.progress import let_progress_show
 
-COMMANDS = (grading, reading, authoring, batching, serving)
+COMMANDS = (grading, judging, reading, authoring, batching, serving)
 """Modules of verbs; each adds its own."""
 OPENED = ("workbook", "submission", "first")
 """Arguments that name what a verb opens."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from xlcheck.errors import VerdictError
 from xlcheck.judging.items import Asked
+from xlcheck.report.json import dumps
 from xlcheck.rubric import Rubric
 from xlcheck.verdicts import Verdict, parse_verdicts
 
@@ -37,6 +38,8 @@ _QUOTES = {
 
 def answer_schema(rubric_id: str, asked: Sequence[Asked]) -> dict[str, Any]:
     """Return the JSON Schema of the answer on these items; what fits it is a verdict file as `grade` reads it."""
+    by_answer = {key: [item.id for item in asked if item.answer == key] for key in _DECISIONS}
+    kinds = [_verdict_schema(key, items) for key, items in by_answer.items() if items]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -44,24 +47,25 @@ def answer_schema(rubric_id: str, asked: Sequence[Asked]) -> dict[str, Any]:
             "rubric": {"const": rubric_id},
             "judge": {"type": "string"},
             "run": {"type": "string"},
-            "verdicts": {"type": "array", "items": {"anyOf": [_verdict_schema(item) for item in asked]}},
+            "verdicts": {"type": "array", "items": {"anyOf": kinds}},
         },
         "required": ["rubric", "verdicts"],
         "additionalProperties": False,
+        "$defs": {"quotes": _QUOTES},
     }
 
 
-def _verdict_schema(item: Asked) -> dict[str, Any]:
+def _verdict_schema(key: str, items: list[str]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
-            "item": {"const": item.id},
-            item.answer: _DECISIONS[item.answer],
-            "quotes": _QUOTES,
+            "item": {"enum": items},
+            key: _DECISIONS[key],
+            "quotes": {"$ref": "#/$defs/quotes"},
             "absent": {"type": "boolean", "description": "true where it rests on something missing: then no quotes"},
             "reason": {"type": "string"},
         },
-        "required": ["item", item.answer, "reason"],
+        "required": ["item", key, "reason"],
         "additionalProperties": False,
     }
 
@@ -129,3 +133,20 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             if isinstance(value, dict):
                 yield value
         start = text.find("{", end)
+
+
+def verdict_file(rubric: Rubric, judge: str, run: str, verdicts: Sequence[Verdict]) -> str:
+    """Return verdicts of one judge and run as the text of a verdict file."""
+    text = dumps(
+        {
+            "schema_version": 1,
+            "rubric": rubric.id,
+            "judge": judge,
+            "run": run,
+            "verdicts": [
+                verdict.model_dump(mode="json", exclude_defaults=True, exclude={"judge", "run"}) for verdict in verdicts
+            ],
+        }
+    )
+    parse_verdicts(text, rubric)  # what is written can be read again
+    return text

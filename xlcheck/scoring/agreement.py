@@ -1,17 +1,21 @@
 """How far several judges agree: per item, Cohen's κ for two, Krippendorff's α for more (Krippendorff 2011).
 
-Both are computed here in rationals, since they are a few sums: κ = (p_o − p_e)/(1 − p_e); α = 1 − D_o/D_e over the
-coincidences of values within items, with missing verdicts allowed.
+Both are computed here in rationals: κ = (p_o − p_e)/(1 − p_e); α = 1 − D_o/D_e over the coincidences of values within
+items, with missing verdicts allowed. They are a few sums, need no extra, and give the same digits everywhere; tests
+hold them against the library `krippendorff`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Literal
+
+from pydantic import Field
 
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
@@ -43,29 +47,61 @@ class Agreement(Frozen):
     """Cohen's κ of exactly two judges over the items both decided; None if undefined."""
     alpha: Decimal | None
     """Krippendorff's α (nominal) over all judges; None if undefined."""
-    same_family: tuple[str, ...] = ()
-    """Families of models or people with more than one judge: agreement within one is weak evidence."""
+    same_family: dict[str, tuple[str, ...]] = Field(default={})
+    """Family of models or people to its judges, where it has more than one: their agreement is weak evidence."""
+
+
+_FAMILIES = {
+    "OpenAI": r"gpt|chatgpt|o[134](?:-|$)|davinci",
+    "Anthropic": r"claude",
+    "Google": r"gemini|gemma|palm",
+    "Meta": r"llama|codellama",
+    "Alibaba": r"qwen|qwq|tongyi",
+    "DeepSeek": r"deepseek",
+    "Mistral": r"mistral|mixtral|ministral|magistral|codestral",
+    "xAI": r"grok",
+    "Zhipu": r"glm|chatglm",
+    "Moonshot": r"kimi|moonshot",
+    "Baidu": r"ernie",
+    "ByteDance": r"doubao|seed",
+    "Tencent": r"hunyuan",
+    "MiniMax": r"minimax|abab",
+    "Microsoft": r"phi(?:-|$)",
+    "Cohere": r"command",
+}
+"""Maker of models to how their names begin, after the name of a provider (``provider/model``)."""
+
+
+def family_of(judge: str) -> str:
+    """Return the maker of the model that a judge is by its name; any other judge is a family of its own."""
+    model = judge.rpartition("/")[2].lower()
+    return next((family for family, names in _FAMILIES.items() if re.match(names, model)), judge)
 
 
 def agreement(verdicts: Iterable[Verdict], families: Mapping[str, str] | None = None) -> Agreement:
-    """Compare judges (judge and run name one); UsageError where a judge is not named or only one is there."""
+    """Compare judges (judge and run name one); UsageError where a judge is not named or only one is there.
+
+    `families` tells the family of judges whose name does not (`family_of`).
+    """
     table: dict[str, dict[str, Value]] = {}
+    kin: dict[str, str] = {}
     for verdict in verdicts:
         judge = "/".join(part for part in (verdict.judge, verdict.run) if part)
         if not judge:
             raise UsageError(f"the verdict on {verdict.item} names no judge; agreement is between named judges")
         table.setdefault(verdict.item, {})[judge] = decision_of(verdict)
-    judges = tuple(sorted({judge for values in table.values() for judge in values}))
+        kin[judge] = (families or {}).get(verdict.judge) or family_of(verdict.judge)
+    judges = tuple(sorted(kin))
     if len(judges) < 2:
         raise UsageError(f"agreement needs two judges; found {', '.join(judges) or 'none'}")
-    kin = Counter((families or {}).get(judge.partition("/")[0]) for judge in judges)
+    related = {family: tuple(judge for judge in judges if kin[judge] == family) for family in sorted(set(kin.values()))}
     pairs = [(values[judges[0]], values[judges[1]]) for values in table.values() if len(values) == len(judges) == 2]
     return Agreement(
         judges=judges,
         items=tuple(_item(item, values) for item, values in table.items()),
         kappa=_shown(cohen_kappa(pairs)) if pairs else None,
         alpha=_shown(krippendorff_alpha([list(values.values()) for values in table.values()])),
-        same_family=tuple(sorted(family for family, count in kin.items() if family is not None and count > 1)),
+        same_family={family: members for family, members in related.items() if len(members) > 1},
     )
 
 

@@ -1,0 +1,56 @@
+"""From a submission to its packet: read, recomputed and checked as for a grade."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from xlcheck.checking import CHECKS, Workpaper
+from xlcheck.errors import SubmissionError, UsageError
+from xlcheck.intake import MEMO_SUFFIXES, Submission, find_workbook
+from xlcheck.judging.items import asked
+from xlcheck.judging.packet import Packet, build_packet
+from xlcheck.memo import read_memo
+from xlcheck.pipeline import FilePath, Given, grade_with_papers, study
+from xlcheck.rubric import Rubric, load_rubric
+
+
+def prepare(
+    submission: FilePath,
+    rubric: FilePath,
+    *,
+    binding: FilePath | None = None,
+    vocabulary: FilePath | None = None,
+    formulas: bool = False,
+) -> Packet:
+    """Return the packet of a submission; nothing that only the grader holds is in it.
+
+    Raises UsageError for a rubric without anything that a judge decides, SubmissionError where there is nothing to
+    read.
+    """
+    rules = load_rubric(rubric, CHECKS)
+    if not asked(rules):
+        raise UsageError(f"the rubric {rules.id} has nothing that a judge decides")
+    if rules.mode != "financial_model":
+        return _of_words(submission, rules, formulas=formulas)
+    report, paper, _ = grade_with_papers(submission, rubric, None, Given(binding, vocabulary))
+    if paper is None:
+        assert report.score_card is not None
+        raise SubmissionError(report.score_card.reason or "there is nothing to judge")
+    return build_packet(rules, paper, paper.memos, report.results, formulas=formulas)
+
+
+def _of_words(submission: FilePath, rules: Rubric, *, formulas: bool) -> Packet:
+    """Return the packet of an answer in words; a workbook beside it is shown too."""
+    path = Path(submission)
+    lone = path.is_file() and path.suffix.lower() in MEMO_SUFFIXES
+    found = Submission(None, (path,)) if lone else find_workbook(path, rules.submission)
+    paper: Workpaper | None = study(found.workbook) if found.workbook is not None else None
+    if paper is None and not found.memos:
+        raise SubmissionError(f"{path.name}: the folder holds neither a memo nor a workbook")
+    return build_packet(rules, paper, tuple(map(read_memo, found.memos)), formulas=formulas)
+
+
+def prepared(order: str) -> str:
+    """Do `prepare` from and to JSON text, so that it can run in a process of its own."""
+    return prepare(**json.loads(order)).model_dump_json()
