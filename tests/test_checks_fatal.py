@@ -132,3 +132,31 @@ def test_growth_is_compared_with_the_rate_beside_it_where_no_flow_and_no_wacc_is
     roles = {"cost_of_equity": "V!B1", "terminal_growth": "V!B2", "terminal_value": "V!B4"}
     check = "fatal.growth-not-below-wacc"
     assert audit(write(tmp_path, cells), roles, [check])[check].status == status
+
+
+COUNT = {
+    "Z!A1": "股权价值", "Z!B1": 480000.0, "Z!A2": "总股本", "Z!B2": 31500.0, "Z!A3": "每股价值", "Z!B3": "=B1/B2",
+    "Z!A4": "当前股价", "Z!B4": 15.6, "Z!A5": "营业收入", "Z!B5": [251000.0, 276000.0, 300000.0],
+}  # fmt: skip
+COUNT_ROLES = {
+    "equity_value": "Z!B1", "shares": "Z!B2", "value_per_share": "Z!B3", "current_price": "Z!B4", "revenue": "Z!B5:D5",
+}  # fmt: skip
+TEN_THOUSANDS = {"equity_value": 1e4, "shares": 1e4, "revenue": 1e4}
+
+
+def test_share_count_in_hundred_millions_under_a_label_of_ten_thousands_is_fatal(tmp_path):
+    """480,000 万元 over 3.15 亿股 read as 万股 is 152,381 a share beside a price of 15.6."""
+    path = write(tmp_path, COUNT | {"Z!B2": 3.15})
+    found = audit(path, COUNT_ROLES, ["fatal.unit-mix"], factors=TEN_THOUSANDS)["fatal.unit-mix"]
+    assert accused(found) == {"Z!B2"}
+    assert found.findings[0].expected == pytest.approx(31500)
+
+
+def test_share_count_in_its_own_unit_is_accepted(tmp_path):
+    path = write(tmp_path, COUNT)
+    assert audit(path, COUNT_ROLES, ["fatal.unit-mix"], factors=TEN_THOUSANDS)["fatal.unit-mix"].status == "pass"
+
+
+def test_ten_thousandfold_of_the_price_is_left_alone_where_no_such_unit_is_declared(tmp_path):
+    path = write(tmp_path, COUNT | {"Z!B2": 3.15})
+    assert audit(path, COUNT_ROLES, ["fatal.unit-mix"])["fatal.unit-mix"].status == "pass"

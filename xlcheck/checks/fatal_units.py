@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,8 +12,8 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.bridge_shares import count_power, in_units, with_label_unit, with_source_unit
 from xlcheck.checks.minor_units import lacks_hundred
+from xlcheck.checks.scaled_links import odd_links
 from xlcheck.checks.sheet import column_label, row_label, text_at
-from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Unit
@@ -49,7 +48,7 @@ def unit_mix(
     Source:
         FAST Standard 3.01 (units).
     """
-    yield from _odd_links(recalc)
+    yield from odd_links(recalc)
     yield from _market_value(shares, current_price, market_cap, recalc)
     if equity_value is None or shares is None or value_per_share is None:
         return
@@ -101,7 +100,9 @@ def _beside_the_price(
     if (label_code(price, recalc) or price.currency) != (label_code(value, recalc) or value.currency):
         return
     power, shown = round(math.log10(apart)), math.log10(scale)
-    if abs(power) not in (3, 6, 9) or abs(math.log10(apart) - power) > 0.5 or abs(shown - round(shown)) > 1e-6:
+    if abs(power) not in _slips(equity, shares) or abs(math.log10(apart) - power) > 0.5:
+        return
+    if abs(shown - round(shown)) > 1e-6:
         return
     worth = equity.value / (first * revenue.factor / equity.factor)
     if 0.02 < worth < 50 and not 0.01 < worth / apart < 100:
@@ -109,6 +110,12 @@ def _beside_the_price(
         message = f"{value.cell} is {apart:.3g} of the price {price.cell}: {where.cell} is off by 10^{abs(power)}"
         right = value.value / 10.0**power if where is value else shares.value * 10.0**power
         yield Finding(message=message, cell=where.cell, found=where.value, expected=right, unit="per share")
+
+
+def _slips(equity: Located, shares: Located) -> set[int]:
+    """Return the powers of ten between the units in use: thousands, and 万 and 亿 or lakh and crore where declared."""
+    declared = {equity.factor, shares.factor}
+    return {3, 6, 9} | ({4, 8} if declared & {1e4, 1e8} else set()) | ({5, 7} if declared & {1e5, 1e7} else set())
 
 
 def _market_value(
@@ -128,62 +135,6 @@ def _market_value(
         message = f"price × shares ({shares.cell}) is 10^{off} times the market value {market.cell}"
         expected = shares.value / 10.0**off
         yield Finding(message=message, cell=shares.cell, found=shares.value, expected=expected, unit="count")
-
-
-@dataclass(frozen=True)
-class _Link:
-    cell: CellRef
-    power: int
-
-
-def _odd_links(recalc: Recalc) -> Iterator[Finding]:
-    """Find links between two sheets that carry another power of ten than all their neighbours in the row."""
-    groups: dict[tuple[str, str], list[_Link]] = defaultdict(list)
-    for held in recalc.book.formula_cells():
-        text = held.formula or ""
-        if "!" in text and len(text) < 300 and _SCALED.search(text):
-            node = parse(text, held.ref.sheet, recalc.book, held.ref)
-            scaled = _scaled_link(node, held.ref.sheet)
-            if scaled is not None:
-                groups[held.ref.sheet, scaled[0]].append(_Link(held.ref, scaled[1]))
-    for links in groups.values():
-        yield from _off_the_rule(links, recalc)
-
-
-_SCALED = re.compile(r"[/*]\s*10+(?![\d.])")
-
-
-def _scaled_link(node: Node, sheet: str) -> tuple[str, int] | None:
-    """Return the sheet that a formula reads, and the power of ten it multiplies by, if it is a scaled link."""
-    power, sources = 0, set()
-    for part, exponent in factors(node):
-        if isinstance(part, Number):
-            size = math.log10(abs(part.value)) if part.value else 0.5
-            if abs(size - round(size)) > 1e-9:
-                return None
-            power += exponent * round(size)
-            continue
-        refs = [term for _, term in terms(part)]
-        if exponent != 1 or not all(isinstance(ref, Ref) for ref in refs):
-            return None
-        sources |= {ref.cell.sheet for ref in refs if isinstance(ref, Ref)}
-    if len(sources) != 1 or sheet in sources or power == 0:
-        return None
-    return sources.pop(), power
-
-
-def _off_the_rule(links: list[_Link], recalc: Recalc) -> Iterator[Finding]:
-    counts = Counter(link.power for link in links)
-    rule, most = counts.most_common(1)[0]
-    if len(counts) == 1 or most < 5 or most < 0.85 * len(links):
-        return
-    for link in links:
-        mates = [other for other in links if other.cell.row == link.cell.row and other.cell != link.cell]
-        if link.power != rule and mates and all(other.power == rule for other in mates):
-            value = recalc.number(link.cell)
-            expected = None if value is None else value * 10.0 ** (rule - link.power)
-            message = f"{link.cell} links with a factor of 10^{link.power}, the other years of the row with 10^{rule}"
-            yield Finding(message=message, cell=link.cell, found=value, expected=expected, unit="money")
 
 
 _CODES = {"RMB": "CNY", "人民币": "CNY", "港元": "HKD", "港币": "HKD", "美元": "USD", "欧元": "EUR", "日元": "JPY"}
