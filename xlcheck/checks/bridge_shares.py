@@ -7,9 +7,10 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, memory, twins
+from xlcheck.checks import claims, magnitude, memory, twins
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label, text_at
+from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -18,9 +19,10 @@ from xlcheck.roles import Located, Roles
 @check("bridge.per-share", consequence_of=("fatal.unit-mix", "fatal.share-count", "fatal.currency-mix"))
 def per_share(
     value_per_share: Located,
-    equity_value: Located,
+    equity_value: Located | None,
     shares: Located,
     current_price: Located | None,
+    market_cap: Located | None,
     upside: Located | None,
     roles: Roles,
     recalc: Recalc,
@@ -44,6 +46,14 @@ def per_share(
     Source:
         CFA Level II, free cash flow valuation.
     """
+    odd = magnitude.odd_year(shares, recalc, graph)
+    if odd is not None:
+        yield odd
+    counted = with_label_unit(shares, recalc, graph)
+    price = magnitude.market_price(value_per_share, current_price, market_cap, counted)
+    if equity_value is None:
+        yield from _without_equity(value_per_share, price, roles, recalc)
+        return
     value, equity, count = value_per_share.value, equity_value.value, shares.value
     if value is None or not equity or not count:
         yield NotApplicable(reason="equity value or shares are zero or empty")
@@ -56,7 +66,6 @@ def per_share(
     if power is None:
         yield from _unscaled(ratio, near, value_per_share, equity_value, shares, roles, recalc, graph)
         return
-    counted = with_label_unit(shares, recalc, graph)
     owned = with_source_unit(equity_value, recalc, graph) if power == 0 and in_units(counted) else equity_value
     declared = count_power(owned, counted)
     if declared is not None and declared != power:
@@ -64,16 +73,28 @@ def per_share(
         message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
         yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
         return
-    price = current_price.value if current_price is not None else None
-    if declared is None and power and price and value > 0 and abs(math.log10(value / price) - power) < 0.7:
-        message = (
-            f"{value_per_share.cell} carries a factor of 10^{power} that puts it as far from the price of {price:g}"
-        )
-        expected = equity / count
-        yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+    said = owned.factor != 1 and labelled_factor(shares, recalc, graph) is not None
+    off = None if said else magnitude.off_the_price(value_per_share, price, power, recalc)
+    off = off or magnitude.impossible_count(value_per_share, owned, counted, power, recalc)
+    if off is not None:
+        yield off
         return
     yield from _deposit_ratio(value_per_share, current_price, upside, recalc, graph)
     yield Fits(convention="equity over shares" if power == 0 else f"equity over shares, factor 1e{power}")
+
+
+def _without_equity(value: Located, price: float | None, roles: Roles, recalc: Recalc) -> Outcomes:
+    """Judge a value per share whose equity value lives inside its formula, or could not be recomputed."""
+    off = magnitude.off_the_price(value, price, 0, recalc)
+    if off is not None:
+        yield off
+    equity = roles.get("equity_value")
+    if equity is None or equity.cell is None:
+        yield NotApplicable(reason="no equity value stands in a cell of its own")
+    elif isinstance(unsolved := recalc.value(equity.cell), Unsolved):
+        yield Unverifiable(reason=f"{equity.cell} (equity_value) could not be recomputed: {unsolved.detail}")
+    else:
+        yield Unverifiable(reason=f"{equity.cell} (equity_value) holds no number")
 
 
 def _power_of_ten(ratio: float, near: float) -> int | None:
@@ -96,13 +117,21 @@ def with_label_unit(shares: Located, recalc: Recalc, graph: Graph) -> Located:
     """Return the share count with the unit that its own label, or that of the cell it links to, declares."""
     if shares.cell is None:
         return shares
-    for cell in (shares.cell, graph.pure_link(shares.cell)):
+    declared = labelled_factor(shares, recalc, graph)
+    if declared is not None:
+        return shares.model_copy(update={"factor": declared})
+    plain = shares.model_copy(update={"factor": 1.0})
+    return plain if in_units(plain) else shares
+
+
+def labelled_factor(shares: Located, recalc: Recalc, graph: Graph) -> float | None:
+    """Return the unit that the label of a share count, or of the cell it links to, declares: 1e6 for millions."""
+    for cell in (shares.cell, graph.pure_link(shares.cell)) if shares.cell is not None else ():
         label = f"{row_label(recalc, cell)} {text_at(recalc, cell.offset(0, 1))}"
         declared = {factor for words, factor in _COUNT_UNITS if words.search(label)}
         if len(declared) == 1:
-            return shares.model_copy(update={"factor": declared.pop()})
-    plain = shares.model_copy(update={"factor": 1.0})
-    return plain if in_units(plain) else shares
+            return declared.pop()
+    return None
 
 
 _SHEET_UNIT = re.compile(r"\b(?:amounts?|figures?|usd|eur|inr|rs\.?|\$)\W+(?:are\W+)?in\W+(thousand|million)s?\b", re.I)
