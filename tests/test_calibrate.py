@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlcheck.calibrate import calibrate
+from xlcheck.calibrate import Case, calibrate
 from xlcheck.checking import CheckResult
 from xlcheck.errors import UsageError
 from xlcheck.rubric import load_rubric
@@ -58,9 +58,10 @@ def task(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def fake_grade(submission: Path, rubric: str | Path, verdicts: Path | None) -> ScoreCard:
+def fake_grade(case: Case) -> ScoreCard:
     """Score a folder by its name, as a pipeline would."""
-    rules = load_rubric(rubric)
+    submission, verdicts = case.submission, case.verdicts
+    rules = load_rubric(case.rubric)
     if submission.name == "empty":
         return empty_card(rules, "nothing in it")
     said = load_verdicts(verdicts, rules) if verdicts else ()
@@ -142,8 +143,8 @@ def test_a_reference_with_a_fatal_error_is_told_so(task: Path) -> None:
 
 
 def test_an_ungradable_answer_breaks_its_band(task: Path) -> None:
-    def grade(_submission: Path, rubric: str | Path, _verdicts: Path | None) -> ScoreCard:
-        return ungradable_card(load_rubric(rubric), "not a workbook")
+    def grade(case: Case) -> ScoreCard:
+        return ungradable_card(load_rubric(case.rubric), "not a workbook")
 
     row = calibrate(task, grade).rows[0]
     assert row.reason == "it has no total: not a workbook"
@@ -168,6 +169,8 @@ def test_stated_bands_narrow(task: Path) -> None:
         ("rubric: ./rubric.yaml", "rubric: ./rules.yaml", "no such rubric file"),
         ("verdicts: none.json", "verdicts: lost.json", "there is no lost.json beside"),
         ("verdicts: none.json", "verdict: none.json", "did you mean 'verdicts'?"),
+        ("verdicts: none.json", "verdicts: none.json, followup: later", "there is no later beside"),
+        ("verdicts: none.json", "followup_verdicts: none.json", "there is no 'followup' that they speak of"),
     ],
 )
 def test_a_faulty_calibration_file_is_refused(task: Path, old: str, new: str, words: str) -> None:

@@ -12,13 +12,14 @@
 
 `kind` sets the band: ``reference`` at least 95 (its low end), ``empty`` exactly 0, ``numbers-only`` below 50 (its
 high end), ``fatal`` at most 40 (its high end). ``low`` and ``high`` state the band of ``other`` answers, or narrow
-another kind's: the low end may not lie below `low`, nor the high end above `high`.
+another kind's: the low end may not lie below `low`, nor the high end above `high`. An answer with ``followup`` (and
+``followup_verdicts``) is held to its band by the score of its second round.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -35,8 +36,6 @@ from xlcheck.scoring.card import Line, ScoreCard
 from xlcheck.yamltext import MisfitError, read_document, validate
 
 Kind = Literal["reference", "empty", "numbers-only", "fatal", "other"]
-Grade = Callable[[Path, str | Path, Path | None], ScoreCard]
-"""Scores a submission: (workbook or folder, rubric, verdict file or None)."""
 
 
 class Answer(Frozen):
@@ -48,6 +47,10 @@ class Answer(Frozen):
     """Workbook or folder, relative to the calibration file."""
     verdicts: str | None = None
     """Verdict file, relative to the calibration file; None leaves every judge item open."""
+    followup: str | None = None
+    """Workbook or folder of the second round; the band is then that of the second round's score."""
+    followup_verdicts: str | None = None
+    """Verdict file of the second round."""
     low: Score | None = None
     """The low end may not lie below this."""
     high: Score | None = None
@@ -73,6 +76,8 @@ class CalibrationFile(Frozen):
                 raise MisfitError(("answers", index, "name"), f"{answer.name!r} names two answers")
             if answer.kind == "other" and answer.low is None and answer.high is None:
                 raise MisfitError(("answers", index), "an answer of kind 'other' states its band with low or high")
+            if answer.followup_verdicts is not None and answer.followup is None:
+                raise MisfitError(("answers", index, "followup_verdicts"), "there is no 'followup' that they speak of")
         return self
 
 
@@ -114,6 +119,20 @@ class Case(NamedTuple):
     submission: Path
     rubric: str | Path
     verdicts: Path | None
+    followup: Path | None = None
+    followup_verdicts: Path | None = None
+
+
+Grade = Callable[[Case], ScoreCard]
+"""Scores an answer."""
+
+
+class Held(NamedTuple):
+    """An answer, its score card, and whether that lies in its band."""
+
+    case: Case
+    card: ScoreCard
+    row: Row
 
 
 def calibrate(source: str | Path, grade: Grade | None = None) -> Calibration:
@@ -121,21 +140,37 @@ def calibrate(source: str | Path, grade: Grade | None = None) -> Calibration:
 
     Raises UsageError for a calibration file, rubric, verdict file or path that is not valid.
     """
-    cases = read_cases(calibration_path(source))
-    rules = load_rubric(cases[0].rubric)
-    rows = tuple(grade_case(case, grade) for case in watched(cases, "Grading known-quality answers"))
+    return calibration_of(hold_all(source, grade))
+
+
+def hold_all(source: str | Path, grade: Grade | None = None) -> tuple[Held, ...]:
+    """Grade every answer of a calibration file and keep the score cards; raises as `calibrate` does."""
+    return tuple(hold(case, grade) for case in watched(read_cases(source), "Grading known-quality answers"))
+
+
+def calibration_of(answers: Sequence[Held]) -> Calibration:
+    """Return what became of the answers; there is at least one."""
+    rules = load_rubric(answers[0].case.rubric)
+    rows = tuple(answer.row for answer in answers)
     return Calibration(rubric_id=rules.id, rubric_sha256=fingerprint(rules), rows=rows)
 
 
-def read_cases(path: Path) -> tuple[Case, ...]:
+def read_cases(source: str | Path) -> tuple[Case, ...]:
     """Read a calibration file; UsageError if it is not valid or names a file that is not there."""
+    path = calibration_path(source)
     plan = validate(read_document(path, UsageError), CalibrationFile, UsageError)
     return tuple(_case(answer, path, _rubric(plan, path)) for answer in plan.answers)
 
 
 def grade_case(case: Case, grade: Grade | None = None) -> Row:
     """Grade one answer and hold it to its band; UsageError for a rubric or verdict file that is not valid."""
-    return _row(case.answer, (grade or _pipeline_grade)(case.submission, case.rubric, case.verdicts))
+    return hold(case, grade).row
+
+
+def hold(case: Case, grade: Grade | None = None) -> Held:
+    """Grade one answer and keep its score card; raises as `grade_case` does."""
+    card = (grade or _pipeline_grade)(case)
+    return Held(case, card, _row(case.answer, card))
 
 
 def calibration_path(source: str | Path) -> Path:
@@ -157,17 +192,25 @@ def _rubric(plan: CalibrationFile, path: Path) -> str | Path:
 
 
 def _case(answer: Answer, path: Path, rubric: str | Path) -> Case:
-    for name in filter(None, (answer.submission, answer.verdicts)):
+    def beside(name: str | None) -> Path | None:
+        if name is None:
+            return None
         if not (path.parent / name).exists():
             raise UsageError(f"{path}: answer {answer.name}: there is no {name} beside the calibration file")
-    verdicts = path.parent / answer.verdicts if answer.verdicts else None
-    return Case(answer, path.parent / answer.submission, rubric, verdicts)
+        return path.parent / name
+
+    submission = beside(answer.submission)
+    assert submission is not None  # the key is needed
+    said = beside(answer.verdicts), beside(answer.followup), beside(answer.followup_verdicts)
+    return Case(answer, submission, rubric, *said)
 
 
-def _pipeline_grade(submission: Path, rubric: str | Path, verdicts: Path | None) -> ScoreCard:
+def _pipeline_grade(case: Case) -> ScoreCard:
     from xlcheck.pipeline import grade
 
-    card = grade(submission, rubric, verdicts).score_card
+    again, said = case.followup, case.followup_verdicts
+    report = grade(case.submission, case.rubric, case.verdicts, followup=again, followup_verdicts=said)
+    card = (report.followup or report).score_card
     assert card is not None  # `grade` always scores
     return card
 
