@@ -62,7 +62,9 @@ def _add_judge(verbs: Verbs) -> None:
     judge.add_argument("--model", metavar="NAME", help=f"(else {MODEL} in the environment)")
     judge.add_argument("--key-from", default=KEY, metavar="NAME", help="variable that holds the key (%(default)s)")
     judge.add_argument("--judge", metavar="NAME", help="under which the verdicts stand (the model's name)")
-    judge.add_argument("--run", default="1", metavar="NAME", help="tells runs of one judge apart (%(default)s)")
+    judge.add_argument(
+        "--run", dest="run_name", default="1", metavar="NAME", help="tells runs of one judge apart (%(default)s)"
+    )
     judge.add_argument("--batch", type=positive, default=1, metavar="N", help="items asked at once (%(default)s)")
     judge.add_argument(
         "--attempts", type=positive, default=2, metavar="N", help="unusable answers taken on one item (%(default)s)"
@@ -146,7 +148,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     if not base_url or not model:
         raise UsageError(f"say which model to ask: --base-url and --model, or {URL} and {MODEL} in the environment")
     settings = Settings(base_url, model, args.timeout, args.retries, args.temperature, args.response_format)
-    return Plan(settings, args.judge or model, args.run, args.batch, args.attempts, args.again)
+    return Plan(settings, args.judge or model, args.run_name, args.batch, args.attempts, args.again)
 
 
 def _prepared_apart(args: argparse.Namespace) -> str:

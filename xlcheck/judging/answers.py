@@ -17,6 +17,8 @@ from xlcheck.report.json import dumps
 from xlcheck.rubric import Rubric
 from xlcheck.verdicts import Verdict, parse_verdicts
 
+MOST_FAILURES = 200
+"""Braces of an answer at which no JSON object begins, before its rest is not looked at."""
 _DECISIONS: dict[str, dict[str, Any]] = {
     "verdict": {"enum": ["pass", "fail"]},
     "grade": {"type": "integer", "minimum": 0, "maximum": 4},
@@ -122,16 +124,15 @@ def _entries(text: str) -> list[object]:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield every outermost JSON object of a text."""
-    decoder, start = json.JSONDecoder(), text.find("{")
-    while start >= 0:
+    """Yield every outermost JSON object of a text; one with very many braces that open nothing is given up."""
+    decoder, start, failures = json.JSONDecoder(), text.find("{"), 0
+    while start >= 0 and failures < MOST_FAILURES:
         try:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = start + 1
+            failures, end = failures + 1, start + 1
         else:
-            if isinstance(value, dict):
-                yield value
+            yield value
         start = text.find("{", end)
 
 
