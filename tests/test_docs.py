@@ -10,6 +10,7 @@ import pytest
 import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck import cli
 from xlcheck.checking import CHECKS, check
+from xlcheck.reference import cli_page, documents_page
 from xlcheck.report.checkdocs import SECTIONS, check_page, check_text, checks_page, missing_sections, sections
 from xlcheck.roles import Located
 
@@ -78,6 +79,26 @@ def test_committed_page_is_the_generated_one():
     assert committed == checks_page(CHECKS), "run python -m xlcheck.report.checkdocs"
 
 
+@pytest.mark.parametrize(("page", "generated"), [("cli.md", cli_page), ("documents.md", documents_page)])
+def test_committed_references_are_the_generated_ones(page, generated):
+    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == generated(), "run python -m xlcheck.reference"
+
+
+def test_every_verb_has_its_arguments_in_the_reference():
+    page = cli_page()
+    assert "## `xlcheck rubric lint`" in page
+    assert "* `--rubric ID|FILE`: a bundled rubric or a YAML file\n" in page
+    assert "xlcheck grade SUBMISSION --rubric ID|FILE [options]" in page
+    assert "* `4`: the score is provisional and --strict was given\n" in page
+
+
+def test_every_key_has_its_type_and_meaning_in_the_reference():
+    page = documents_page()
+    assert "* `cap_on_fatal` (number or text, default `" in page
+    assert "The most points an answer with a fatal error can have." in page
+    assert "* `credit` (text or null, needed): 0 to 1; null where the status leaves it open.\n" in page
+
+
 def verbs():
     parser = cli.build_parser()
     return next(action for action in parser._actions if action.dest == "verb").choices
@@ -116,7 +137,7 @@ def test_continuous_integration_runs_the_readme_command():
 
 
 def test_links_between_documents_lead_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"

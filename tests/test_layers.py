@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "xlcheck"
 ROWS = {
     "errors": 0,
     "progress": 0,
+    "modeldocs": 0,
     "cells": 0,
     "resources": 0,
     "yamltext": 0,
@@ -46,6 +47,7 @@ ROWS = {
     "quotes": 7,
     "scoring": 8,
     "schemas": 12,
+    "reference": 12,
     "report": 9,
     "effects": 9,
     "taskfiles": 8,

@@ -71,9 +71,12 @@ def test_reports_are_valid(make):
 
 
 def test_every_key_of_a_report_is_described():
-    schema = json.loads(schema_text("report"))
-    assert set(schema["properties"]) == set(json.loads(sample.capped().to_json()))
-    assert schema["$defs"]["ScoreCard"]["properties"]["program"]["type"] == "string"
+    parts = json.loads(schema_text("report"))["$defs"]
+    assert set(parts["Report"]["properties"]) == set(json.loads(sample.capped().to_json()))
+    assert parts["ScoreCard"]["properties"]["program"]["type"] == "string"
+    assert parts["ScoreCard"]["properties"]["cap"]["description"] == (
+        "The most points an answer with a fatal error can have."
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationInfo, model_validator
 from xlcheck.cells import Frozen
 from xlcheck.checking import Request
 from xlcheck.errors import RubricError
+from xlcheck.modeldocs import described_schema
 from xlcheck.resources import bundled, bundled_names
 from xlcheck.rubric_faults import inconsistencies, questions_weighted, second_round
 from xlcheck.rubric_items import (
@@ -201,7 +202,7 @@ def _told(params: Mapping[str, Decimal | bool | str], rubric: Rubric) -> dict[st
 
 def rubric_schema() -> str:
     """Return the JSON Schema of rubric files as the text of ``rubrics/schema.json``."""
-    return json.dumps(Rubric.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(described_schema(Rubric), indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 from xlcheck.binding import binding_schema
 from xlcheck.calibrate import CalibrationFile
 from xlcheck.errors import UsageError
+from xlcheck.modeldocs import described_schema
 from xlcheck.report.document import Report
 from xlcheck.report.json import dumps
 from xlcheck.rubric import rubric_schema
@@ -18,11 +19,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 VERSIONS = {"report": 1, "rubric": 1, "verdicts": 1, "binding": 1, "calibration": 1}
 """Document to version: raised when what was valid no longer is, or a key changes its meaning."""
 _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
-    "report": lambda: Report.model_json_schema(mode="serialization"),
+    "report": lambda: described_schema(Report, "serialization"),
     "rubric": lambda: dict(json.loads(rubric_schema())),
     "verdicts": verdicts_schema,
     "binding": binding_schema,
-    "calibration": CalibrationFile.model_json_schema,
+    "calibration": lambda: described_schema(CalibrationFile),
 }
 
 

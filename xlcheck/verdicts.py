@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from xlcheck.cells import Frozen
 from xlcheck.errors import VerdictError
+from xlcheck.modeldocs import described_schema
 from xlcheck.rubric import JudgeItem, Rubric
 from xlcheck.yamltext import closest, show
 
@@ -59,7 +60,7 @@ class Verdict(Frozen):
 
 def verdicts_schema() -> dict[str, Any]:
     """Return the JSON Schema of a verdict file; a line of JSON Lines is one ``Verdict`` of its definitions."""
-    verdict = Verdict.model_json_schema()
+    verdict = described_schema(Verdict)
     parts = verdict.pop("$defs")
     del parts["Quote"]["properties"]["found"]  # it is looked up, never given
     decisions = {
@@ -73,6 +74,7 @@ def verdicts_schema() -> dict[str, Any]:
     listed = {"type": "array", "items": {"$ref": "#/$defs/Verdict"}}
     texts = {name: {"type": "string"} for name in ("rubric", "judge", "run")}
     whole = {
+        "title": "Verdict file",
         "type": "object",
         "properties": {"schema_version": {"const": 1}, **texts, "verdicts": listed},
         "required": ["verdicts"],

@@ -24,7 +24,7 @@ def add_verbs(verbs: Verbs) -> None:
     batch.add_argument("--verdicts", metavar="DIR", help="folder of the judge's decisions, <id>.json or <id>.jsonl")
     batch.add_argument("--out", required=True, metavar="DIR", help="folder of the results, a path or URL")
     batch.add_argument(
-        "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="worker processes (%(default)s)"
+        "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="worker processes (as many as cores)"
     )
     batch.add_argument("--on", choices=("local", "ray"), default="local", help="where to grade (%(default)s)")
     batch.add_argument("--address", metavar="ADDRESS", help="of a Ray cluster; without it --on ray starts one here")

@@ -78,7 +78,9 @@ def add_verbs(verbs: Verbs) -> None:
     annotate = verbs.add("annotate", _annotate, "write a copy of a workbook with the findings in comments and colour")
     add_workbook(annotate)
     annotate.add_argument("--report", type=Path, metavar="FILE", help="a report.json of it; without one it is audited")
-    annotate.add_argument("--out", type=Path, default=Path("annotated.xlsx"), metavar="FILE", help="(%(default)s)")
+    annotate.add_argument(
+        "--out", type=Path, default=Path("annotated.xlsx"), metavar="FILE", help="the new file (%(default)s)"
+    )
 
 
 def _demo(args: argparse.Namespace) -> int:

@@ -17,7 +17,9 @@ def add_verbs(verbs: Verbs) -> None:
     )
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     serve.add_argument("--port", type=positive, default=8000, metavar="N", help="(%(default)s)")
-    serve.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="gradings at a time")
+    serve.add_argument(
+        "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="gradings at a time (as many as cores)"
+    )
     serve.add_argument("--queue", type=positive, default=16, metavar="N", help="requests in line (%(default)s)")
     serve.add_argument("--max-upload", type=positive, default=50, metavar="MB", help="of one request (%(default)s)")
     add_allowance(serve)
