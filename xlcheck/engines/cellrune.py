@@ -39,7 +39,13 @@ _READ_LIMITS = {
     "max_total_formula_bytes": 2 << 30,
     "max_defined_names": 1_000_000,
     "max_tables": 10_000,
+    "max_sheets": 10_000,
+    "max_entries": 50_000,
+    "max_shared_strings": 1 << 31,
+    "max_formula_bytes": 1 << 20,
+    "max_compression_ratio": 1_000_000,
 }
+"""Far above what intake lets in: the package is one that we wrote."""
 _CALCULATION_LIMITS = {"max_dependency_edges": 100_000_000}
 
 
