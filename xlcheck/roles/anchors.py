@@ -66,6 +66,8 @@ class Anchors:
             return
         found = [one for one in self._labelled("equity_value") if self._builds_on(one.num.ref, value)]
         if len(found) == 1:
+            if bound is not None and bound.cell is not None and self.shapes.root(found[0].num.ref) == bound.cell:
+                return  # a link to the cell that is bound
             self.chain.picks.pop("equity_value", None)
             Walk(self.shapes, self.chain).take_equity(found[0].num.ref, found[0])
 

@@ -13,6 +13,7 @@ from xlcheck.roles.chain import OUTPUTS
 from xlcheck.roles.claims import CLAIMS
 from xlcheck.roles.identities import satisfies
 from xlcheck.roles.picks import Chain, Pick
+from xlcheck.roles.rates import beta_and_premium, capital_parts, compares
 from xlcheck.roles.shapes import Shapes
 
 THRESHOLD = 0.6
@@ -207,15 +208,16 @@ class Assembly:
             tree = self.shapes.tree(root(candidate.num.ref))
             cells = [part.cell for part in walk(tree) if isinstance(part, Ref)] if tree is not None else []
             others = [cell for cell in dict.fromkeys(cells) if root(cell) != top]
-            if len(others) < len(set(cells)) and len(others) == 1:
+            if len(others) < len(set(cells)) and len(others) == 1 and tree is not None and compares(tree, others[0]):
                 if "upside" not in self.chain.picks:
                     self.chain.put(self._labelled("upside", candidate, 0.2))
-                if self.shapes.naming.score(others[0], "current_price") >= 0.4:
+                if self.shapes.naming.score(others[0], "current_price") >= 0.35:
                     self._put_graph("current_price", others[0])
         for reader in self.graph.dependents(top):
             tree = self.shapes.tree(reader)
             read = {part.cell for part in walk(tree) if isinstance(part, Ref)} - {top} if tree is not None else set()
-            if len(read) == 1 and self.shapes.naming.score(next(iter(read)), "current_price") >= 0.7:
+            named = self.shapes.naming.score(next(iter(read)), "current_price") if len(read) == 1 else 0.0
+            if named >= 0.7 or (named >= 0.35 and tree is not None and compares(tree, next(iter(read)))):
                 self._put_graph("current_price", next(iter(read)))
         self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
 
@@ -232,6 +234,9 @@ class Assembly:
         near = self._near(scope, 0.25)
         self._choose("cost_of_equity", near)
         self._capm()
+        tree = self.shapes.tree(self.shapes.root(rate)) if rate else None
+        for role, cell in capital_parts(tree, self.shapes.naming) if tree is not None else ():
+            self._put_graph(role, cell)
         for role in CAPITAL:
             self._choose(role, near, 0.7)
 
@@ -251,6 +256,18 @@ class Assembly:
                     continue
                 self._put_graph("beta", beta.cell)
                 self._premium(premium)
+            known = beta_and_premium((pair[0], pair[1]), self.shapes.naming.layout) if len(pair) == 2 else None
+            if known is not None and "beta" not in self.chain.picks and not self._named_otherwise(known):
+                self._put_graph("beta", known[0])
+                self._put_graph("equity_risk_premium", known[1])
+
+    def _named_otherwise(self, pair: tuple[CellRef, CellRef]) -> bool:
+        """Say whether labels give one of two cells surely to another role than beta and the premium."""
+        for cell, role in zip(pair, ("beta", "equity_risk_premium"), strict=True):
+            best = max(self.shapes.naming.at(cell).values(), key=lambda one: one.score, default=None)
+            if best is not None and best.score >= THRESHOLD and best.role != role:
+                return True
+        return False
 
     def _premium(self, node: Node) -> None:
         if isinstance(node, Ref):

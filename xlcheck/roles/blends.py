@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Binary, Node, Number, Ref, factors
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, terms, walk
 from xlcheck.roles.layout import Layout
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shape import Shape, unwrapped
 
 
 def mean_of(options: list[Shape | None]) -> Shape | None:
-    """Return what a weighted mean of such values is: an enterprise value; None for a mean of anything else."""
+    """Return what a weighted mean of values of one kind is: an enterprise or a terminal value; None for any other."""
     first = options[0] if len(options) > 1 else None
-    if first is None or any(one is None or one.kind != "ev" for one in options):
+    if first is None or any(one is None or one.kind != first.kind for one in options):
         return None
-    return replace(first, blended=True)
+    return replace(first, blended=True) if first.kind in ("ev", "tv", "pv_tv") else None
 
 
 def mixed(parts: Iterable[tuple[int, Node]], layout: Layout) -> list[Ref]:
@@ -32,6 +32,19 @@ def mixed(parts: Iterable[tuple[int, Node]], layout: Layout) -> list[Ref]:
             return []
         options.append(values[0])
     return options if len({one.cell.sheet for one in options}) == 1 else []
+
+
+def averaged(tree: Node, layout: Layout) -> list[Ref]:
+    """Return the cells that a formula averages, weighted or not; none where it does something else."""
+    if isinstance(tree, Call) and tree.function in ("AVERAGE", "MEDIAN"):
+        cells = [part for part in walk(tree) if isinstance(part, Ref)]
+        cells += [Ref(one) for part in walk(tree) if isinstance(part, Range) for one in part.range.cells()]
+        return cells
+    halved = isinstance(tree, Binary) and tree.operator == "/" and unwrapped(tree.right) == Number(2.0)
+    if halved and isinstance(tree, Binary):
+        parts = [unwrapped(part) for _, part in terms(tree.left)]
+        return [part for part in parts if isinstance(part, Ref)] if len(parts) == 2 else []
+    return mixed(terms(tree), layout)
 
 
 def _is_weight(node: Node, layout: Layout) -> bool:

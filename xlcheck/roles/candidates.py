@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.roles.layout import REACH, Layout, Num, SheetLayout, is_unit
 from xlcheck.roles.lexicon import Lexicon
+from xlcheck.roles.names import LESS, named_cells
 from xlcheck.roles.text import fold
 from xlcheck.roles.vocabulary import SCALAR_ROLES
 
@@ -16,6 +17,8 @@ BELOW = 0.1
 SERIES = 0.3
 """What a value at the head of a row of periods loses as a scalar."""
 LEFT = 0.25
+BARE = 0.45
+"""What the percent format adds to a label that leaves out the word rate."""
 _BLEND = re.compile(r"\bblend|\bcombined\b|^(?:weighted )?average$|综合|加权平均|^平均|加重平均|混合")
 """Headings of a column that blends the methods of the columns beside it."""
 
@@ -39,15 +42,33 @@ def find_candidates(layout: Layout, lexicon: Lexicon) -> Mapping[str, tuple[Cand
     for sheet in layout.sheets:
         for place, text in sheet.texts.items():
             matches = {role: score for role, score in lexicon.match(text).items() if role in SCALAR_ROLES}
-            if not matches or max(matches.values()) < 0.4:
+            if not matches or max(matches.values()) < 0.35:
                 continue
             for num, less, series in _values(sheet, place, lexicon):
-                for role, score in matches.items():
+                for role, score in _of_percent(matches, num).items():
                     if score - less > 0.25 and _plausible(role, num):
                         found.setdefault(role, []).append(
                             Candidate(role, num, score - less, sheet.ref(*place), text, series)
                         )
+    for one in _by_name(layout, lexicon):
+        found.setdefault(one.role, []).append(one)
     return {role: tuple(sorted(some, key=lambda one: -one.score)) for role, some in found.items()}
+
+
+def _of_percent(matches: Mapping[str, float], num: Num) -> Mapping[str, float]:
+    """Return the matches of a label for a number: a percentage labelled only ``Tax`` is a tax rate."""
+    named = matches.get("tax_rate", 0.0)
+    return {**matches, "tax_rate": min(0.9, named + BARE)} if named and num.percent else matches
+
+
+def _by_name(layout: Layout, lexicon: Lexicon) -> Iterator[Candidate]:
+    """Yield the numbers that defined names name."""
+    for cell, names in named_cells(layout.book).items():
+        num = layout.num(cell)
+        for name in names if num is not None else ():
+            for role, score in lexicon.match(name).items():
+                if num is not None and role in SCALAR_ROLES and score - LESS > 0.25 and _plausible(role, num):
+                    yield Candidate(role, num, score - LESS, cell, name, False)
 
 
 def _values(sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon) -> Iterator[tuple[Num, float, bool]]:
@@ -68,7 +89,10 @@ def _values(sheet: SheetLayout, place: tuple[int, int], lexicon: Lexicon) -> Ite
         return
     left = sheet.numbers.get((row, column - 1))
     if left is not None and not any(True for _ in sheet.left_texts(row, column - 1)):
-        yield left, LEFT, False
+        if not sheet.labelled_right:
+            yield left, LEFT, False
+        elif len(sheet.rows[row]) == 2:
+            yield left, 0.0, False
 
 
 def _blends(sheet: SheetLayout, num: Num) -> bool:

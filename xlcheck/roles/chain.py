@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, terms, walk
-from xlcheck.roles.blends import merge, mixed
+from xlcheck.formula import Binary, Call, Node, Range, Ref, factors, terms, walk
+from xlcheck.roles.blends import averaged, merge, mixed
 from xlcheck.roles.candidates import Candidate
-from xlcheck.roles.claims import CLAIMS, cells_of, claim_role
+from xlcheck.roles.claims import CLAIMS, cells_of, claim_role, is_named_claim, is_named_whole
 from xlcheck.roles.expressions import added
 from xlcheck.roles.picks import Chain, Pick
-from xlcheck.roles.shape import rate_of, unwrapped
+from xlcheck.roles.shape import growth_divisor
 from xlcheck.roles.shapes import Shapes
 
 COUNTS = ("shares", "diluted_shares", "basic_shares")
@@ -170,7 +170,11 @@ class Walk:
             options: list[Node] = [Ref(cell) for cell in self.shapes.cells([part])] or [part]
             for option in options:
                 kind = self._kind(option)
-                if kind == "equity" and (isinstance(option, Ref) or len(terms(option)) > 1):
+                if kind == "equity" and is_named_whole(self.shapes, option):
+                    found.append(option)
+                elif kind == "ev" and is_named_claim(self.shapes, option):
+                    self._claim(option, sign * part_sign, depth)
+                elif kind == "equity" and (isinstance(option, Ref) or len(terms(option)) > 1):
                     found += list(self._claims(option, sign * part_sign, depth + 1))
                 elif (
                     kind in ("ev", "sum_pv", "pv_tv")
@@ -235,6 +239,7 @@ class Walk:
             for option in inside if isinstance(part, Range) else [part]:
                 if self._kind(option) in ("ev", "sum_pv", "pv_tv", "pv", "tv"):
                     mains.append(option)
+        mains = mains or [*self._values_inside(tree)]
         inner = [one for one in mains if self._kind(one) == "ev" and one is not tree]
         if len(inner) == 1:
             self._enterprise(inner[0])
@@ -242,6 +247,10 @@ class Walk:
             self._blend(inner)
         else:
             self._parts_of_enterprise(mains, cell)
+
+    def _values_inside(self, tree: Node) -> Iterator[Node]:
+        """Yield the first enterprise value inside a formula that is no plain sum (weighted by a chance of failure)."""
+        yield from [one for one in walk(tree) if isinstance(one, Ref) and self._kind(one) == "ev"][:1]
 
     def _options(self, tree: Call) -> None:
         arguments = [one for one in tree.arguments if one is not None]
@@ -254,10 +263,13 @@ class Walk:
 
     def _blend(self, options: list[Node]) -> None:
         """Several EVs in one: what they share is bound, their own terminal values are rivals."""
+        self._split(options, Walk._enterprise)
+
+    def _split(self, options: list[Node], walk_down: Callable[[Walk, Node], None]) -> None:
         branches = []
         for option in options:
             branch = Walk(self.shapes, Chain(self.chain.top))
-            branch._enterprise(option)
+            walk_down(branch, option)
             branches.append(branch.chain)
         picks = [one.picks["sum_pv_fcff"].cell for one in branches if "sum_pv_fcff" in one.picks]
         merge(self.chain, branches, {cell: shape.flows for cell in picks if cell and (shape := self.shapes.at(cell))})
@@ -324,6 +336,10 @@ class Walk:
         shape = self.shapes.of(node)
         if shape is None:
             return
+        options = averaged(tree, self.shapes.naming.layout) if tree is not None and shape.blended else []
+        if options and shape.kind == "pv_tv":
+            self._split([*options], Walk._terminal)
+            return
         if shape.rate and shape.kind == "pv_tv" and shape.growth is None:
             self.chain.rates.append((shape.rate, "discount"))
         if shape.kind == "tv":
@@ -364,17 +380,9 @@ class Walk:
                 inner = self.shapes.at(option)
                 if inner and inner.kind == "tv":
                     self._terminal_value(self.shapes.root(option))
-        for part in walk(tree):
-            self._ronic(part)
-
-    def _ronic(self, part: Node) -> None:
-        """``1 - g/RONIC`` inside the terminal value names the return on new capital."""
-        if isinstance(part, Binary) and part.operator == "-" and unwrapped(part.left) == Number(1.0):
-            ratio = unwrapped(part.right)
-            if isinstance(ratio, Binary) and ratio.operator == "/":
-                below = rate_of(ratio.right)
-                if below is not None and self.shapes.naming.score(below, "ronic") >= 0.5:
-                    self._put("ronic", below)
+        for below in filter(None, map(growth_divisor, walk(tree))):
+            if self.shapes.naming.score(below, "ronic") >= 0.5:
+                self._put("ronic", below)
 
     def _gordon(self, rate: CellRef | None, growth: CellRef | None) -> None:
         self.chain.methods.add("gordon")

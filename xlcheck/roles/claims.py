@@ -15,6 +15,10 @@ PLAIN = 0.5
 """How well a label must name a claim."""
 
 
+SURE = 0.8
+"""How well a label must name the enterprise value to outweigh the build of its formula."""
+
+
 def cells_of(node: Node) -> list[CellRef]:
     """Return the single cells that an expression reads."""
     return [part.cell for part in walk(node) if isinstance(part, Ref)]
@@ -30,6 +34,23 @@ def claim_role(shapes: Shapes, node: Node) -> str | None:
         root = shapes.root(cells[0])
         best = _best(shapes, root) if root != cells[0] else None
     return best.role if best is not None and best.score >= PLAIN else None
+
+
+def is_named_claim(shapes: Shapes, node: Node) -> bool:
+    """Say whether a share of an enterprise value is a claim by its label (a minority's part of a segment)."""
+    role = claim_role(shapes, node)
+    if role is None or not isinstance(node, Ref):
+        return False
+    score = shapes.naming.score
+    return score(node.cell, role) > score(node.cell, "enterprise_value", "sum_pv_fcff")
+
+
+def is_named_whole(shapes: Shapes, node: Node) -> bool:
+    """Say whether a label insists that a value less claims is the enterprise value (net of corporate costs)."""
+    if not isinstance(node, Ref):
+        return False
+    value, equity = (shapes.naming.score(node.cell, role) for role in ("enterprise_value", "equity_value"))
+    return value >= SURE and value > equity
 
 
 def _best(shapes: Shapes, cell: CellRef) -> Named | None:

@@ -6,15 +6,25 @@ values. A build that is known wins, except a present value that its label calls 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from xlcheck.cells import CellRef
-from xlcheck.formula import Call, Node, Ref, walk
+from xlcheck.formula import Call, Node, Ref, factors, walk
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.shape import Shape, rate_of
+from xlcheck.roles.shape import Kind, Shape, rate_of
 
 SURE = 0.85
 """How well a label must name a step."""
 INPUT = 0.6
 """How well a label must name the rate, growth or multiple that a step reads."""
+MOST_MULTIPLE = 60
+WHOLES: Mapping[str, tuple[Kind, tuple[Kind, ...]]] = {
+    "enterprise_value": ("ev", ("ev", "sum_pv", "pv_tv")),
+    "equity_value": ("equity", ("ev", "equity")),
+    "value_per_share": ("per_share", ("equity",)),
+}
+"""Role → what it is, and what its formula must read for that."""
 RATES = ("wacc", "discount_rate", "cost_of_equity")
 
 
@@ -31,19 +41,45 @@ def named_shape(naming: Naming, cell: CellRef, node: Node, shape: Shape | None, 
     role = named_step(naming, cell)
     if role == "sum_pv_fcff":
         return _sum(node) or shape
+    if shape is not None and role == "pv_terminal_value":
+        return replace(shape, kind="pv_tv")
     if shape is not None or role is None:
         return shape
+    if role in WHOLES and (found := _whole(role, inside)) is not None:
+        return found
     read = list(dict.fromkeys(part.cell for part in walk(node) if isinstance(part, Ref)))
     rate = _named(naming, read, *RATES)
     if role == "discount_factor" and rate is not None and not _small(naming, cell):
         return Shape("factor", rate)
-    growth, multiple = _named(naming, read, "terminal_growth"), _named(naming, read, "exit_multiple")
+    growth = _named(naming, read, "terminal_growth")
+    multiple = _named(naming, read, "exit_multiple") or _multiple(naming, node)
     if role == "terminal_value" and (rate or growth or multiple):
         others = [one for one in read if one not in (rate, growth, multiple)]
         return Shape("tv", rate, growth, flow=others[0] if others else None, multiple=multiple)
     if role == "pv_terminal_value" and any(one.kind == "tv" for one in inside):
         return Shape("pv_tv", rate, flow=next((one for one in read if one != rate), None))
     return None
+
+
+def _whole(role: str, inside: list[Shape]) -> Shape | None:
+    """Return what a labelled value is that builds on a step before it in some way of its own."""
+    kind, before = WHOLES[role]
+    built = [one for one in inside if one.kind in before]
+    if not built:
+        return None
+    rate = next((one.rate for one in built if one.rate), None)
+    growth = next((one.growth for one in built if one.growth), None)
+    return Shape(kind, rate, growth, with_tv=any(one.with_tv or one.kind == "pv_tv" for one in built))
+
+
+def _multiple(naming: Naming, node: Node) -> CellRef | None:
+    """Return the small typed number of a product of two cells: the multiple of a labelled terminal value."""
+    cells = [one.cell for one, exponent in factors(node) if isinstance(one, Ref) and exponent > 0]
+    if len(cells) != 2 or len(factors(node)) != 2:
+        return None
+    typed = [one for one in cells if (num := naming.layout.num(one)) and not num.formula and not num.percent]
+    fitting = [one for one in typed if 1 < (naming.layout.value(one) or 0.0) < MOST_MULTIPLE]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _sum(node: Node) -> Shape | None:

@@ -15,6 +15,8 @@ from xlcheck.workbook import Book, Cell, Sheet
 
 REACH = 16
 """How many columns right of its label a value may stand."""
+MOSTLY = 5
+"""Rows at least in which the label follows the numbers, for a sheet that is labelled on the right."""
 _DATE_FORMAT = re.compile(r"(?i)(?<![a-z])(yy|mmm|d/m|m/d|d\.m|dd)|年|月")
 _NUMBER_TEXT = re.compile(
     r"^\s*[\(\-−]?\s*[$€£¥₹]?\s*\d[\d,]*(?:\.\d+)?\s*(?:x|%|倍|元|m|mn|bn)?\s*\)?\s*$", re.IGNORECASE
@@ -65,6 +67,24 @@ class SheetLayout:
     def columns(self) -> Mapping[int, tuple[int, ...]]:
         """Rows that hold something, by column."""
         return _grouped(((column, row) for row, column in (*self.texts, *self.numbers)))
+
+    @cached_property
+    def labelled_right(self) -> bool:
+        """Whether the labels of this sheet stand right of their numbers: first numbers, then one text, row by row."""
+        right = sum(1 for row in self.rows if self._text_after(row) is not None)
+        left = sum(1 for row, columns in self.rows.items() if (row, columns[0]) in self.texts and len(columns) > 1)
+        return right >= MOSTLY and right > 2 * left
+
+    def _text_after(self, row: int) -> int | None:
+        """Return the column of the one text that ends a row of numbers, or None."""
+        *numbers, last = self.rows[row]
+        ends = bool(numbers) and (row, last) in self.texts and not is_unit(self.texts[row, last])
+        return last if ends and all((row, one) in self.numbers for one in numbers) else None
+
+    def right_text(self, row: int, column: int) -> tuple[int, str] | None:
+        """Return the label right of a number, on a sheet whose labels stand there."""
+        at = self._text_after(row) if self.labelled_right and row in self.rows else None
+        return None if at is None or at < column else (at, self.texts[row, at])
 
     def ref(self, row: int, column: int) -> CellRef:
         """Return the address of a cell of this sheet."""

@@ -5,16 +5,15 @@ The words are data (``words/*.yaml``: role → phrase → weight); a grader can 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import Any, NamedTuple
 
 from xlcheck.errors import UsageError
+from xlcheck.roles.compiled import kept
 from xlcheck.roles.text import FILLERS, Reading, has_cjk, read_label, spelled, words_of
 from xlcheck.roles.vocabulary import SCALAR_ROLES, SERIES_ROLES
 
@@ -47,8 +46,7 @@ _METHODS = frozenset(["gordon", "growth", "perpetuity", "growing", "perpetual", 
 """Words of a bracket that only name the method of a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """One phrase of one role."""
 
     role: str
@@ -90,12 +88,16 @@ class Lexicon:
 
 def load_lexicon(extra: Path | None = None) -> Lexicon:
     """Read the shipped words, and those of a grader's own file; UsageError names the file and the key."""
-    return _shipped() if extra is None else _build([*shipped_words().values(), _read(extra)])
+    return _shipped() if extra is None else _build(*read_words([*shipped_words().values(), _read(extra)]))
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Lexicon:
-    return _build([*shipped_words().values()])
+    found = kept()
+    if found is None:
+        return _build(*read_words([*shipped_words().values()]))
+    phrases = [Phrase(role, tuple(tokens), *rest) for role, tokens, *rest in found["phrases"]]
+    return _build(phrases, found["barred"], found["known"])
 
 
 def shipped_words() -> dict[str, Mapping[str, Any]]:
@@ -114,6 +116,8 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _parsed(text: str, name: str) -> Mapping[str, Any]:
+    import yaml
+
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         words = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, the one written in C
@@ -132,7 +136,16 @@ def _parsed(text: str, name: str) -> Mapping[str, Any]:
     return words
 
 
-def _build(files: list[Mapping[str, Any]]) -> Lexicon:
+class Words(NamedTuple):
+    """What the word files say, their phrases read as labels are."""
+
+    phrases: list[Phrase]
+    barred: dict[str, list[str]]
+    known: frozenset[str]
+
+
+def read_words(files: list[Mapping[str, Any]]) -> Words:
+    """Return the phrases of word files, the words that rule out each role, and the words that are spelt right."""
     phrases: list[Phrase] = []
     barred: dict[str, set[str]] = {}
     for words in files:
@@ -143,16 +156,20 @@ def _build(files: list[Mapping[str, Any]]) -> Lexicon:
                     continue
                 reading = read_label(str(text))[0]
                 phrases.append(Phrase(role, reading.tokens, reading.compact, float(weight)))
+    known = frozenset(token for phrase in phrases for token in phrase.tokens)
+    known |= FILLERS | words_of(word for words in barred.values() for word in words)
+    return Words(phrases, {role: sorted(words) for role, words in barred.items()}, known)
+
+
+def _build(phrases: Sequence[Phrase], barred: Mapping[str, Iterable[str]], known: Iterable[str]) -> Lexicon:
     by_word: dict[str, list[Phrase]] = {}
     for phrase in phrases:
         by_word.setdefault(phrase.tokens[0], []).append(phrase)
-    known = frozenset(token for phrase in phrases for token in phrase.tokens)
-    known |= FILLERS | words_of(word for words in barred.values() for word in words)
     return Lexicon(
         by_word={word: tuple(found) for word, found in by_word.items()},
         cjk=tuple(phrase for phrase in phrases if has_cjk(phrase.compact)),
-        barred={role: tuple(sorted(words)) for role, words in barred.items()},
-        known=known,
+        barred={role: tuple(words) for role, words in barred.items()},
+        known=frozenset(known),
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xlcheck.cells import CellRef
 from xlcheck.roles.layout import Layout, SheetLayout, is_unit
 from xlcheck.roles.lexicon import Lexicon
+from xlcheck.roles.names import LESS, named_cells
 
 FAR = 0.03
 """What each further text takes off a label's match."""
@@ -32,6 +34,11 @@ class Naming:
     layout: Layout
     lexicon: Lexicon
     _memory: dict[CellRef, Mapping[str, Named]] = field(default_factory=dict)
+
+    @cached_property
+    def defined(self) -> Mapping[CellRef, tuple[str, ...]]:
+        """The words of the defined names that point to a cell."""
+        return named_cells(self.layout.book)
 
     def at(self, ref: CellRef) -> Mapping[str, Named]:
         """Return role → how its label names it, for a number cell."""
@@ -65,11 +72,16 @@ class Naming:
         found: dict[str, Named] = {}
         for index, (column, text) in enumerate(_row_labels(sheet, ref)):
             self._add(found, text, sheet.ref(ref.row, column), FAR * index)
+        behind = sheet.right_text(ref.row, ref.column)
+        if behind is not None:
+            self._add(found, behind[1], sheet.ref(ref.row, behind[0]), 0.0)
         above = sheet.text_above(ref.row, ref.column)
         if above is not None:
             near = above[0] >= ref.row - 3 or _full_between(sheet, ref, above[0])
             if near and not any(named.score >= 0.6 for named in found.values()):
                 self._add(found, above[1], sheet.ref(above[0], ref.column), ABOVE)
+        for name in self.defined.get(ref, ()):
+            self._add(found, name, ref, LESS)
         return found
 
     def _add(self, found: dict[str, Named], text: str, label: CellRef, less: float) -> None:

@@ -139,6 +139,14 @@ def _one_plus(node: Node) -> tuple[CellRef | None] | None:
     return None
 
 
+def growth_divisor(part: Node) -> CellRef | None:
+    """Return x of ``1 - g/x``: inside a terminal value the return on new capital."""
+    if not (isinstance(part, Binary) and part.operator == "-" and unwrapped(part.left) == Number(1.0)):
+        return None
+    ratio = unwrapped(part.right)
+    return rate_of(ratio.right) if isinstance(ratio, Binary) and ratio.operator == "/" else None
+
+
 def linked(node: Node) -> CellRef:
     """Return the cell that a plain link repeats."""
     while not isinstance(node, Ref):

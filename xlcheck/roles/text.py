@@ -16,7 +16,8 @@ _TRADITIONAL = str.maketrans(
 )
 _SPECIAL = (
     (re.compile(r"\b([ed])\s*/\s*\(\s*d\s*\+\s*e\s*\)"), r" \1/v "),
-    (re.compile(r"\bev\s*/\s*\(?ebitda\)?"), " ev/ebitda "),
+    (re.compile(r"\bev\s*/\s*\(?(ebitda|ebit|sales|revenues?|fcf)\b\)?"), r" ev/\1 "),
+    (re.compile(r"\bp\s*/\s*(e|fcf)\b"), r" p/\1 "),
     (re.compile(r"\bd\s*/\s*e\b"), " d/e "),
     (re.compile(r"\b([ed])\s*/\s*v\b"), r" \1/v "),
     (re.compile(r"\bd\s*&\s*a\b"), " d&a "),
@@ -33,6 +34,7 @@ _SYNONYMS = (
     (re.compile(r"\bfree[\s-]cash[\s-]*flows?\b|\bfcfs\b"), "fcf"),
     (re.compile(r"\bfcf to (?:the )?firm\b|\bunlevered fcfs?\b|\bufcfs?\b|\bfcffs?\b|\bunlevered fcff\b"), "fcf"),
     (re.compile(r"\bfcf\s*\(?fcf\)?(?!\w)"), "fcf"),
+    (re.compile(r"\bright[\s-]+of[\s-]+use\b"), "rou"),
 )
 """Phrases of the same meaning, written one way before labels and words are compared."""
 _PAIRS = re.compile(
@@ -55,12 +57,12 @@ _NUMBERING = re.compile(
 )
 _BRACKET = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 _TOKEN = re.compile(
-    r"ebit1t|ev/ebitda|fk/ek|[ed]/[ev]|d&a|s/o|y/y|"
+    r"ebit1t|ev/[^\W\d_]+|p/e|p/fcf|fk/ek|[ed]/[ev]|d&a|s/o|y/y|"
     r"[⺀-鿿぀-ヿ가-힯豈-﫿]+|[^\W\d_⺀-鿿぀-ヿ]+(?:['’][^\W\d_]+)?|\d+(?:[.\-]\d+)*|%"
 )
 _DIGIT = re.compile(r"\d")
 _RATIO = re.compile(r"[^\W\d_)]\s*[/÷]\s*[^\W\d_(]")
-_CODES = re.compile(r"ev/ebitda|fk/ek|[ed]/[ev]|s/o|y/y")
+_CODES = re.compile(r"ev/[^\W\d_]+|p/e|p/fcf|fk/ek|[ed]/[ev]|s/o|y/y")
 _PUNCTUATION = re.compile(r"[\s\-–—_.,:：、，。;；'\"()（）\[\]【】「」]")
 _CJK = re.compile(r"[⺀-鿿぀-ヿ豈-﫿]")
 FILLERS = frozenset(
@@ -116,10 +118,14 @@ def stated_sign(text: str) -> int | None:
     return -1 if _MINUS.match(folded) else 1 if _PLUS.match(folded) else None
 
 
+_LONGEST_LABEL = 400
+"""Characters of a label that are read: what is longer is prose."""
+
+
 @lru_cache(maxsize=50_000)
 def read_label(text: str) -> tuple[Reading, ...]:
     """Return the ways to read a label, the whole first, then without brackets, then each bracket."""
-    folded = fold(text.replace("\n", " "))
+    folded = fold(text[:_LONGEST_LABEL].replace("\n", " "))
     if "=" in folded or "＝" in folded:
         folded = re.split(r"\s[=＝]\s|＝", folded)[0]
     counted = _DIGIT.search(folded) is not None

@@ -16,6 +16,10 @@ Kind = Literal["actual", "forecast", "terminal", "unknown"]
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d{2})(?!\d)")
 _SHORT = re.compile(r"^(?:fy|cy)?\s?'?(\d{2})\s?(?:fy|cy)?\s*([aefpb])?\b")
 _MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[\s\-'’.]*(\d{2,4})")
+_QUARTER = re.compile(
+    r"^(?:([1-4])q|q([1-4]))[\s\-'’/]*(?:fy|cy)?[\s\-'’]*(\d{4}|\d{2})(?!\d)|"
+    r"^(\d{4})[\s\-]*q([1-4])(?!\d)|^(\d{4})年?第?([1-4])季"
+)
 _ORDINAL = re.compile(
     r"(?:year|yr|y|period|jahr|t|第)\s*\+?\s*(\d{1,2})\s*(?:年|期)?|^(\d{1,2})\s*(?:year|yr|st|nd|rd|th)"
 )
@@ -119,6 +123,11 @@ def _mark(layout: SheetLayout, place: tuple[int, int]) -> tuple[float | None, Ki
 
 def _text_mark(text: str) -> tuple[float | None, Kind, int] | None:
     kind: Kind = "actual" if _ACTUAL.search(text) else "forecast" if _FORECAST.search(text) else "unknown"
+    quarter = _QUARTER.match(text)
+    if quarter:
+        number, digits = (int(found) for found in quarter.groups() if found)
+        year_of, number = (number, digits) if number > 4 else (digits, number)
+        return year_of + (2000 if year_of < 100 else 0) + (number - 1) / 4, kind, 2
     year = _YEAR.search(text)
     if year and len(text) <= 24:
         terminal = _TERMINAL.search(text) and "exit" not in text

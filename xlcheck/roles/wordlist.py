@@ -11,7 +11,7 @@ START = "<!-- words: generated from xlcheck/roles/words -->"
 END = "<!-- end of words -->"
 LANGUAGES = {
     "en": "English", "zh": "Chinese", "ja": "Japanese", "de": "German", "fr": "French", "es": "Spanish",
-    "it": "Italian", "pt": "Portuguese", "other": "other languages",
+    "it": "Italian", "pt": "Portuguese", "ru": "Russian", "ko": "Korean", "other": "other languages",
 }  # fmt: skip
 
 
