@@ -160,8 +160,9 @@ class Book:
 
     def get(self, ref: CellRef) -> Cell | None:
         """Return the cell, or None where it is blank."""
-        sheet = self.sheet(ref.sheet)
-        return sheet.cells.get((ref.row, ref.column)) if sheet else None
+        name, row, column = ref
+        sheet = self._by_name.get(name) or self._by_name.get(name.casefold())
+        return sheet.cells.get((row, column)) if sheet else None
 
     def cells(self) -> Iterator[Cell]:
         """Yield every non-blank cell, sheet by sheet in file order."""
