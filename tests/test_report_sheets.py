@@ -58,7 +58,7 @@ def test_view_tells_roles_and_gaps(paper):
     flagged = report(finding(CellRef("Bridge", 40, 1)), roles=roles)
     (sheet,) = workbook_view(paper, flagged).sheets
     assert [(row.number, row.gap) for row in sheet.rows] == [(5, False), (6, False), (7, False), (40, True)]
-    assert sheet.rows[0].cells[1].role == "enterprise value"
+    assert (sheet.rows[0].cells[1].role, sheet.rows[0].cells[1].named) == ("enterprise_value", True)
 
 
 def test_a_fault_wins_over_a_warning_on_the_same_cell(paper):
@@ -82,7 +82,7 @@ def test_view_is_bounded(paper):
 def test_cells_of_the_page_link_into_the_view(paper):
     flagged = report(finding(CellRef("Bridge", 9, 3)), finding(RangeRef("Bridge", 5, 3, 7, 3)))
     page = report_html(flagged, workbook_view(paper, flagged))
-    targets = set(re.findall(r'href="#([^"]+)"', page))
+    targets = set(re.findall(r'class="cell" href="#([^"]+)"', page))
     assert targets == {"s0-C9", "s0-C5"}
     for target in targets:
         assert page.count(f'id="{target}"') == 1
@@ -91,4 +91,4 @@ def test_cells_of_the_page_link_into_the_view(paper):
 
 
 def test_without_a_view_cells_are_no_links():
-    assert "href" not in report_html(sample.capped())
+    assert 'class="cell" href' not in report_html(sample.capped())

@@ -24,7 +24,7 @@ def with_effects(results: Iterable[CheckResult], recalc: Recalc, roles: Roles) -
     whose unit is not that of its cell (a weight, a change), whose cell does not feed the output, or whose repair
     cannot be recomputed keeps no effect.
     """
-    output = _output(roles)
+    output = headline_output(roles)
     if output is None:
         return tuple(results)
     role, cell = output
@@ -57,7 +57,8 @@ class _Model:
         return None if isinstance(answer, Unsolved) else as_number(answer)
 
 
-def _output(roles: Roles) -> tuple[str, CellRef] | None:
+def headline_output(roles: Roles) -> tuple[str, CellRef] | None:
+    """Return role and cell of the output whose change is told; None where none is bound to a cell."""
     for role in OUTPUTS:
         located = roles.get(role)
         if located is not None and located.cell is not None:

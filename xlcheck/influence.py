@@ -73,6 +73,13 @@ def influence(recalc: Recalc, output: CellRef, inputs: Sequence[CellRef] | None 
     )
 
 
+def moved_together(recalc: Recalc, output: CellRef, cells: Sequence[CellRef], by: float) -> float | None:
+    """Return the output with all the given cells moved by that share of their value; None if it is no number."""
+    values = ((ref, recalc.number(ref)) for ref in cells)
+    changes = {ref: value * (1 + by) for ref, value in values if value is not None}
+    return as_number(recalc.what_if_cells(changes, [output])[output])
+
+
 def dead_inputs(recalc: Recalc, outputs: Sequence[CellRef], candidates: Iterable[CellRef]) -> list[CellRef]:
     """Return those candidates (typed numbers, such as a register of assumptions) that move none of the outputs."""
     alive = recalc.graph.ancestors(outputs)

@@ -220,9 +220,14 @@ def date_forms(value: Scalar | Unsolved, number_format: str, *, date1904: bool =
     return () if day is None else tuple(day.strftime(form) for form in _DATE_FORMS)
 
 
-def _date(value: float, number_format: str, date1904: bool) -> datetime | None:
+def is_date_format(number_format: str) -> bool:
+    """Say whether a number format shows a date or a time."""
     bare = _LITERAL.sub("", number_format.partition(";")[0]).replace("General", "")
-    is_date = re.search(r"[ymdhsYMDHS年月日]", bare) is not None and 0 <= value < 2_950_000
+    return re.search(r"[ymdhsYMDHS年月日]", bare) is not None
+
+
+def _date(value: float, number_format: str, date1904: bool) -> datetime | None:
+    is_date = is_date_format(number_format) and 0 <= value < 2_950_000
     return _EPOCH[date1904] + timedelta(days=value) if is_date else None
 
 

@@ -1,36 +1,30 @@
-"""The HTML report: one self-contained file without scripts, safe whatever the submission holds, fit for print."""
+"""The HTML report: one self-contained file, safe whatever the submission holds, fit for print."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from xlcheck.checking import CheckResult
+from xlcheck.checking import CheckResult, Workpaper
 from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
-from xlcheck.report.pictures import bars, bridge, bridge_steps
-from xlcheck.report.sheets import View
-from xlcheck.report.words import plain, points, quantity
-from xlcheck.roles import Located, LocatedSeries
+from xlcheck.report.html_pictures import pictures
+from xlcheck.report.html_rows import RoleRow, glance, role_row, series_row
+from xlcheck.report.html_words import filters, sheet_names
+from xlcheck.report.language import Words, words
+from xlcheck.report.sheets import View, workbook_view
+from xlcheck.report.studies import Studies, studies
 from xlcheck.scoring.card import Line, ScoreCard
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 GENERATOR = '<meta name="generator" content="xlcheck">'
-STATUS_WORDS = {
-    "pass": "passed",
-    "fail": "failed",
-    "partial": "partly passed",
-    "not_applicable": "not applicable",
-    "unverifiable": "open",
-}
-LONGEST = 500
-"""Characters of submission text in one place of the page."""
 
 
 class Item(NamedTuple):
@@ -38,12 +32,13 @@ class Item(NamedTuple):
 
     line: Line
     result: CheckResult | None
+    say: Words
 
     @property
     def title(self) -> str:
         """What people read: the rubric's title, else the first sentence of the check's page, else its id."""
         line = self.line
-        return summary(line.check) or line.check if line.check and line.title == line.check else line.title
+        return check_title(line.check, self.say) if line.check and line.title == line.check else line.title
 
     @property
     def state(self) -> str:
@@ -54,29 +49,73 @@ class Item(NamedTuple):
             return "pass"
         return "fail" if self.line.credit_low == 0 else "part"
 
+    @property
+    def outcome(self) -> str:
+        """The result in words."""
+        line, say = self.line, self.say
+        if line.open:
+            return say("unverifiable")
+        if line.kind in ("fatal", "deduction") and not line.check:
+            return say("not_found" if line.credit_low == 1 else "was_found")
+        if line.kind == "fatal":
+            return say("holds" if line.credit_low == 1 else "fails")
+        if self.result is not None and self.result.status in ("fail", "partial") and self.state == "pass":
+            return say("credited")
+        if self.result is not None and self.result.status in ("not_applicable", "unverifiable"):
+            return say(self.result.status)
+        return say({"pass": "passed", "fail": "failed", "part": "part", "open": "unverifiable"}[self.state])
 
-def report_html(report: Report, view: View | None = None) -> str:
-    """Return the whole page as text; with a view of the workbook, cells are links into it."""
-    style = _style()
+
+def check_title(check_id: str, say: Words) -> str:
+    """Return the first sentence of a check's page in that language, else its id."""
+    return say.check(check_id, summary(check_id)) or check_id
+
+
+def report_page(report: Report, paper: Workpaper | None, language: str = "en") -> str:
+    """Return the page with what the workpaper can add: the view of the workbook, and answers of the live model."""
+    if paper is None:
+        return report_html(report, language=language)
+    return report_html(report, workbook_view(paper, report), studied=studies(paper, report), language=language)
+
+
+def report_html(
+    report: Report, view: View | None = None, *, studied: Studies | None = None, language: str = "en"
+) -> str:
+    """Return the whole page as text.
+
+    With a view of the workbook, cells are links into it; with studies of the live model, there are more pictures.
+    """
+    say = words(language)
+    style, script = _asset("report.css"), _asset("report.js")
     return _template().render(
         report=report,
         card=report.score_card,
+        say=say,
         style=style,
-        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        style_hash=_hash(style),
+        script=script if view is not None and view.sheets else "",
+        script_hash=_hash(script),
         generator=GENERATOR,
-        items=_items(report),
+        items=_items(report, say),
         groups=_groups(_not_charged(report)),
-        pictures=_pictures(report),
-        roles=[role_row(located) for located in report.roles.values()],
-        series=[series_row(line) for line in report.series.values()],
-        words=STATUS_WORDS,
+        sums=_sums(report.score_card),
+        counts=_counts(report.results),
+        glance=glance(report, say),
+        pictures=pictures(report, studied, say),
+        roles=list(_role_rows(report, say)),
+        title_of=lambda result: check_title(result.check_id, say),
         view=view or View((), {}),
+        **filters(report, say),
     )
 
 
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 @cache
-def _style() -> str:
-    return files("xlcheck.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+def _asset(name: str) -> str:
+    return files("xlcheck.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
 
 
 @cache
@@ -91,17 +130,16 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(points=points, plain=lambda text: plain(str(text), LONGEST), quantity=quantity)
     return environment.get_template("report.html.j2")
 
 
-def _items(report: Report) -> dict[str, list[Item]]:
+def _items(report: Report, say: Words) -> dict[str, list[Item]]:
     """Return the lines of the card by where the page shows them."""
     card = report.score_card
     if card is None:
         return {}
     results = {result.item or result.check_id: result for result in report.results}
-    found = [Item(line, results.get(line.item)) for line in card.lines]
+    found = [Item(line, results.get(line.item), say) for line in card.lines]
     lost = sorted((item for item in found if item.line.lost > 0), key=lambda item: -item.line.lost)
     return {
         "fatal": [item for item in found if item.line.kind == "fatal" and item.line.item in card.fatal],
@@ -111,6 +149,26 @@ def _items(report: Report) -> dict[str, list[Item]]:
         "judge": [item for item in found if item.line.kind == "judge"],
         "deduction": [item for item in found if item.line.kind == "deduction"],
         "ruled_out": [item for item in found if item.line.kind == "fatal" and item.line.item not in card.fatal],
+    }
+
+
+def _sums(card: ScoreCard | None) -> dict[str, Decimal]:
+    """Return the points to be had and the open ones, of checks and judge."""
+    lines = card.lines if card is not None else ()
+
+    def total(kind: str, name: str) -> Decimal:
+        return sum((getattr(line, name) for line in lines if line.kind == kind), start=Decimal(0))
+
+    return {f"{kind}_{name}": total(kind, name) for kind in ("program", "judge") for name in ("weight", "at_stake")}
+
+
+def _counts(results: Iterable[CheckResult]) -> dict[str, int]:
+    statuses = [result.status for result in results]
+    return {
+        "failed": statuses.count("fail") + statuses.count("partial"),
+        "open": statuses.count("unverifiable"),
+        "passed": statuses.count("pass"),
+        "other": statuses.count("not_applicable"),
     }
 
 
@@ -140,56 +198,7 @@ def _group(result: CheckResult) -> str:
     return "warnings" if result.severity == "warn" else "faults"
 
 
-def _pictures(report: Report) -> list[tuple[str, str]]:
-    """Return (caption, SVG) of every picture that the report has data for."""
-    found = []
-    steps = bridge_steps(report.roles)
-    if report.score_card is not None:
-        by_dimension = _earned(report.score_card, "dimension")
-        found += [("Points by dimension", bars(by_dimension))] if len(by_dimension) > 1 else []
-        by_stage = _earned(report.score_card, "stage")
-        found += [("Points by stage", bars(by_stage))] if len(by_stage) > 1 else []
-    if steps:
-        found.append(("From enterprise to equity value", bridge(steps)))
-    return found
-
-
-def _earned(card: ScoreCard, by: str) -> list[tuple[str, float, float, float]]:
-    """Return (heading, earned, open, all) in points, in the order of the rubric."""
-    totals: dict[str, list[float]] = {}
-    for line in card.lines:
-        if line.kind in ("program", "judge"):
-            row = totals.setdefault(getattr(line, by) or "other", [0.0, 0.0, 0.0])
-            row[0] += float(line.weight * line.credit_low)
-            row[1] += float(line.at_stake)
-            row[2] += float(line.weight)
-    return [(plain(heading, 60), got, undecided, whole) for heading, (got, undecided, whole) in totals.items() if whole]
-
-
-def role_row(located: Located) -> Sequence[str]:
-    """Return role, cell, value, confidence and evidence of a bound role as the page shows them."""
-    where = str(located.cell) if located.cell else located.expression or ""
-    value = quantity(located.value, located.unit if located.factor == 1 else "")
-    return (
-        located.role.replace("_", " "),
-        plain(where, LONGEST),
-        value,
-        f"{located.confidence:.2f}",
-        located.how,
-        plain("; ".join(located.evidence), LONGEST),
-    )
-
-
-def series_row(line: LocatedSeries) -> Sequence[str]:
-    """Return the same of a bound series, with its first and last value."""
-    first, last = line.cells[0], line.cells[-1]
-    unit = line.unit if line.factor == 1 else ""
-    values = f"{quantity(line.values[0], unit)} … {quantity(line.values[-1], unit)}"
-    return (
-        line.role.replace("_", " "),
-        plain(f"{first}:{last.address}" if first != last else str(first), LONGEST),
-        values,
-        f"{line.confidence:.2f}",
-        line.how,
-        plain("; ".join(line.evidence), LONGEST),
-    )
+def _role_rows(report: Report, say: Words) -> Iterator[RoleRow]:
+    sheets = sheet_names(report)
+    yield from (role_row(located, say, sheets) for located in report.roles.values())
+    yield from (series_row(line, say, sheets) for line in report.series.values())

@@ -18,6 +18,9 @@ AROUND = 2
 """Rows shown above and below a cell of interest."""
 PER_CHECK = 8
 """Findings of one check whose surroundings are shown."""
+READS = 16
+"""References of one formula that are shown at most."""
+HEADLINES = ("value_per_share", "equity_value", "enterprise_value")
 _LONGEST = 60
 
 
@@ -29,10 +32,14 @@ class ViewCell(NamedTuple):
     formula: str
     """For the pointer to show; empty for a constant."""
     number: bool
-    flag: str
+    flag: str = ""
     """``fault``, ``warning`` or empty."""
-    role: str
-    """The role bound to it, in words, or empty."""
+    role: str = ""
+    """The role bound to it, or empty."""
+    named: bool = False
+    """True where the page names the role: in the first cell of a line only."""
+    reads: str = ""
+    """What its formula reads, a line each: number of the sheet, address, name of the sheet (``0!C5:C7 Bridge``)."""
 
 
 class ViewRow(NamedTuple):
@@ -46,9 +53,16 @@ class ViewRow(NamedTuple):
 class SheetView(NamedTuple):
     """The part of one sheet that is shown."""
 
+    number: int
+    """Its position in the workbook, from 0; its cells have ids such as ``s0-C9``."""
     name: str
     letters: tuple[str, ...]
     rows: tuple[ViewRow, ...]
+
+    @property
+    def open(self) -> bool:
+        """True where it holds a flagged cell or a headline value; others are shown folded."""
+        return any(cell.flag or cell.role in HEADLINES for row in self.rows for cell in row.cells)
 
 
 class View(NamedTuple):
@@ -62,6 +76,8 @@ class View(NamedTuple):
 def workbook_view(paper: Workpaper, report: Report) -> View:
     """Return the regions around what the report speaks of; values are recomputed, in the cell's own number format."""
     flags, roles = dict(_flags(report)), dict(_roles(report))
+    named = {line.cells[0] for line in report.series.values()}
+    named |= {located.cell for located in report.roles.values() if located.cell is not None}
     sheets, anchors = [], {}
     for at, sheet in enumerate(paper.book.sheets):
         wanted = {ref for ref in (*flags, *roles) if ref.sheet == sheet.name}
@@ -71,12 +87,14 @@ def workbook_view(paper: Workpaper, report: Report) -> View:
         shown = []
         for before, row in zip((None, *rows), rows, strict=False):
             refs = [CellRef(sheet.name, row, column) for column in columns]
+            bare = (_cell(paper, ref, f"s{at}-{ref.address}") for ref in refs)
             cells = tuple(
-                _cell(paper, ref, f"s{at}-{ref.address}", flags.get(ref, ""), roles.get(ref, "")) for ref in refs
+                cell._replace(flag=flags.get(ref, ""), role=roles.get(ref, ""), named=ref in named)
+                for ref, cell in zip(refs, bare, strict=True)
             )
             shown.append(ViewRow(row, before is not None and row > before + 1, cells))
             anchors.update({str(ref): cell.anchor for ref, cell in zip(refs, cells, strict=True)})
-        sheets.append(SheetView(plain(sheet.name), tuple(map(column_letters, columns)), tuple(shown)))
+        sheets.append(SheetView(at, plain(sheet.name), tuple(map(column_letters, columns)), tuple(shown)))
     return View(tuple(sheets), anchors)
 
 
@@ -95,10 +113,10 @@ def _flags(report: Report) -> Iterator[tuple[CellRef, str]]:
 
 def _roles(report: Report) -> Iterator[tuple[CellRef, str]]:
     for line in report.series.values():
-        yield from ((ref, line.role.replace("_", " ")) for ref in line.cells)
+        yield from ((ref, line.role) for ref in line.cells)
     for located in report.roles.values():
         if located.cell is not None:
-            yield located.cell, located.role.replace("_", " ")
+            yield located.cell, located.role
 
 
 def _window(sheet: Sheet, wanted: Iterable[CellRef]) -> tuple[list[int], list[int]]:
@@ -112,11 +130,20 @@ def _window(sheet: Sheet, wanted: Iterable[CellRef]) -> tuple[list[int], list[in
     return rows, sorted(used_columns | {ref.column for ref in refs if ref.row in chosen})[:COLUMNS]
 
 
-def _cell(paper: Workpaper, ref: CellRef, anchor: str, flag: str, role: str) -> ViewCell:
+def _cell(paper: Workpaper, ref: CellRef, anchor: str) -> ViewCell:
     cell = paper.book.get(ref)
     if cell is None:
-        return ViewCell(anchor, "", "", number=False, flag=flag, role=role)
+        return ViewCell(anchor, "", "", number=False)
     value = paper.recalc.value(ref)
     shown = plain(displayed(value, cell.number_format), _LONGEST)
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return ViewCell(anchor, shown, plain(cell.formula or "", 300), number, flag, role)
+    reads = _reads(paper, ref) if cell.formula is not None else ""
+    return ViewCell(anchor, shown, plain(cell.formula or "", 600), number, reads=reads)
+
+
+def _reads(paper: Workpaper, ref: CellRef) -> str:
+    sheets = {sheet.name: at for at, sheet in enumerate(paper.book.sheets)}
+    found = list(dict.fromkeys(paper.graph.reads.get(ref, ())))[:READS]
+    return "\n".join(
+        f"{sheets[area.sheet]}!{area.address} {plain(area.sheet)}" for area in found if area.sheet in sheets
+    )

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from xlcheck.errors import UsageError
 from xlcheck.report.document import Report
 from xlcheck.report.html import GENERATOR, report_html
-from xlcheck.report.sheets import View
 
 JSON_MARK = '"xlcheck_version"'
 
@@ -21,15 +20,18 @@ class Written(NamedTuple):
     html: Path
 
 
-def write_report(report: Report, folder: Path, view: View | None = None) -> Written:
-    """Write both files, creating the folder; UsageError where it cannot be, or a file there is not a report of ours."""
+def write_report(report: Report, folder: Path, page: str | None = None) -> Written:
+    """Write both files, `page` or else the one that the report alone gives, creating the folder.
+
+    UsageError where it cannot be made, or a file there is not a report of ours.
+    """
     files = Written(folder / "report.json", folder / "report.html")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, mark in zip(files, (JSON_MARK, GENERATOR), strict=True):
             _keep_foreign(path, mark)
         _replace(files.json, report.to_json())
-        _replace(files.html, report_html(report, view))
+        _replace(files.html, report_html(report) if page is None else page)
     except OSError as error:
         raise UsageError(f"{folder}: the report cannot be written there: {error.strerror or error}") from None
     return files
