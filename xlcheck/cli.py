@@ -56,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> int:
     _forgive_narrow_terminals()
     gc.set_threshold(50_000, 20, 10)  # a workbook is many objects that live to the end, and in no cycle
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else every installed package is searched for some
     let_progress_show(sys.stderr.isatty() and not args.quiet)
     try:
         code: int = args.run(args)
