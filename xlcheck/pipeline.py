@@ -212,12 +212,19 @@ def audit(
     Raises SubmissionError where the workbook cannot be opened, UsageError for a path that is none and for
     a rubric, binding or vocabulary file that is not valid.
     """
+    return audit_with_papers(workbook, rubric, binding, vocabulary).report
+
+
+def audit_with_papers(
+    workbook: FilePath, rubric: FilePath, binding: FilePath | None = None, vocabulary: FilePath | None = None
+) -> Graded:
+    """Audit as `audit` does, and keep the workpaper."""
     rules = load_rubric(rubric, CHECKS)
     model, memos = workbook_and_memos(workbook)
     paper = study(model, _binding(rules, binding), rules.valuation_date, vocabulary, memos)
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
-    return _report(rules, paper, _checked(paper, wanted), None)
+    return Graded(_report(rules, paper, _checked(paper, wanted), None), paper)
 
 
 ALWAYS = ("register.instruction-in-submission",)

@@ -64,11 +64,14 @@ def add_verbs(verbs: Verbs) -> None:
     add_workbook(audit)
     audit.add_argument("--rubric", default="generic-dcf", metavar="ID|FILE", help="whose ranges to use (%(default)s)")
     add_binding(audit)
+    audit.add_argument("--out", type=Path, metavar="DIR", help="write report.json and report.html into a folder too")
+    add_language(audit)
 
     export = verbs.add("export", _export, "turn a report.json into what another tool reads")
     export.add_argument("report", type=Path, metavar="REPORT.json")
     export.add_argument("--to", required=True, choices=FORMATS, help="the format")
     export.add_argument("--out", type=Path, metavar="FILE", help="write a new file instead of printing")
+    add_language(export)
 
     compare = verbs.add("compare", _compare, "say what differs between two answers, and why")
     compare.add_argument("first", type=Path, metavar="FIRST", help="a report.json, or a workbook to audit")
@@ -150,10 +153,17 @@ def _grade_code(report: Report, min_score: Decimal | None, *, strict: bool) -> i
 
 
 def _audit(args: argparse.Namespace) -> int:
-    from xlcheck.pipeline import audit
+    from xlcheck.pipeline import audit_with_papers
 
-    report = audit(args.workbook, rubric=args.rubric, binding=args.binding, vocabulary=args.vocabulary)
+    report, paper = audit_with_papers(args.workbook, args.rubric, args.binding, args.vocabulary)[:2]
     show_report(args, report)
+    if args.out is not None:
+        from xlcheck.report.html import report_page
+        from xlcheck.report.writing import write_report
+
+        files = write_report(report, args.out, report_page(report, paper, args.lang))
+        if not args.json:
+            print(f"\nReport: {files.html}")
     return broken_code(report)
 
 
@@ -161,7 +171,7 @@ def _export(args: argparse.Namespace) -> int:
     from xlcheck.report.exports import export, read_report
 
     declared_checks()
-    show_file(args, export(read_report(args.report), args.to))
+    show_file(args, export(read_report(args.report), args.to, args.lang))
     return 0
 
 

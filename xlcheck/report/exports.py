@@ -24,16 +24,19 @@ RENDERERS: dict[str, tuple[str, str]] = {
 """Format to module and function; every function takes a `Report` and returns text, or bytes where it is no text."""
 
 
-def export(report: Report, form: str) -> str | bytes:
-    """Return the report in a format of `RENDERERS`.
+def export(report: Report, form: str, language: str = "en") -> str | bytes:
+    """Return the report in a format of `RENDERERS`; the language is that of the page, other formats speak English.
 
     Raises UsageError for another format, for one that needs a package which is not installed, and for a report that
     lacks what the format is for (a score for Gradescope).
     """
     if form not in RENDERERS:
         raise UsageError(f"there is no format {form!r}; choose one of {', '.join(RENDERERS)}")
+    if language != "en" and form != "html":
+        raise UsageError(f"the format {form} has no language {language!r}; --lang is for --to html")
     module, function = RENDERERS[form]
-    content: str | bytes = getattr(import_module(f"xlcheck.report.{module}"), function)(report)
+    more = {"language": language} if form == "html" else {}
+    content: str | bytes = getattr(import_module(f"xlcheck.report.{module}"), function)(report, **more)
     return content
 
 
