@@ -17,6 +17,10 @@ _CHANGED = re.compile(
     r"→|->|\bset to\b|moved?\b|改|调|修订|更新|上调|下调|由.*至|提高|降低",
     re.IGNORECASE,
 )
+_GENERIC = frozenset(
+    ["rate", "value", "total", "amount", "input", "assumption", "the", "and", "for", "per", "base", "case"]
+)
+"""Words of a label that a memo leaves out."""
 _NUMBER = re.compile(r"[-−]?\d[\d,，\s\u00a0]*(?:\.\d+)?(?:\s*[%％])?|[-−]?\.\d+")
 
 
@@ -36,9 +40,14 @@ def passages(recalc: Recalc, memos: Iterable[Memo]) -> tuple[str, ...]:
 
 
 def is_declared(texts: Iterable[str], recalc: Recalc, cell: CellRef, new: Scalar) -> bool:
-    """Say whether a passage names a cell (by label or address), says that it changed, and gives its new value."""
-    names = _names(recalc, cell)
-    return any(_names_it(text, names) and _CHANGED.search(text) and _gives(text, new) for text in texts)
+    """Say whether a passage names a cell (by label or address) and gives its new value as a change of the old one."""
+    names, old = _names(recalc, cell), recalc.number(cell)
+    return any(
+        _names_it(text, names)
+        and _gives(text, new)
+        and (_CHANGED.search(text) or (old is not None and _gives(text, old)))
+        for text in texts
+    )
 
 
 def _names(recalc: Recalc, cell: CellRef) -> tuple[str, ...]:
@@ -49,7 +58,12 @@ def _names(recalc: Recalc, cell: CellRef) -> tuple[str, ...]:
 
 def _names_it(text: str, names: Iterable[str]) -> bool:
     plain = folded(text).replace("'", "").replace("$", "")
-    return any(name.replace("'", "") in plain for name in names)
+    return any(name.replace("'", "") in plain or _has_words(plain, name) for name in names)
+
+
+def _has_words(plain: str, name: str) -> bool:
+    words = [word for word in re.findall(r"[^\W\d_]{3,}", name) if word not in _GENERIC]
+    return bool(words) and all(word in plain for word in words)
 
 
 def _gives(text: str, new: Scalar) -> bool:

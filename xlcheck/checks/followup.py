@@ -258,6 +258,10 @@ def nothing_else_moved(
         for one in _unexplained(both)
         if one.after not in named and not is_declared(texts, both.first.recalc, one.before, both.now(one.after))
     ]
+    unknown = [why for why in both.targets if isinstance(why, str)]
+    if undeclared and unknown:
+        yield Unverifiable(reason=f"{undeclared[0].after} moved, perhaps for the new information: {unknown[0]}")
+        return
     for one in undeclared[:MOST]:
         yield _undeclared(both, one)
 

@@ -42,6 +42,8 @@ class Target:
     located: Located | LocatedSeries
     """The role in the first round."""
     steps: tuple[Step, ...]
+    source: Step | None = None
+    """The input that the role's one cell only links to."""
 
 
 @dataclass(frozen=True)
@@ -83,18 +85,25 @@ class Rounds:
 
     @cached_property
     def pins(self) -> dict[CellRef, Scalar]:
-        """The cells that were told to move (before) with the value they have now."""
-        steps = [step for target in self.targets if isinstance(target, Target) for step in target.steps]
+        """The cells that were told to move (before) with the value they have now, an input behind a link with them."""
+        known = [target for target in self.targets if isinstance(target, Target)]
+        steps = [step for target in known for step in target.steps]
+        steps += [target.source for target in known if target.source and self._agrees(target)]
         values = {step.before: self.now(step.after) for step in steps if step.told and step.after is not None}
         return {before: value for before, value in values.items() if value is not None}
+
+    def _agrees(self, target: Target) -> bool:
+        return target.source is not None and same(self.now(target.source.after), self.now(target.steps[0].after))
 
     def target(self, words: str, move: Move) -> Target | str:
         """Return the cells of a move, or in words why they cannot be told."""
         scalar, line = self.first.roles.get(move.role), self.first.roles.series.get(move.role)
         if scalar is not None and scalar.cell is not None:
-            source = self.first.graph.pure_link(scalar.cell)
-            after = self.alignment.after(source)
-            return Target(words, move, scalar, (Step(source, after, None, told=True),))
+            own, source = (
+                Step(cell, self.alignment.after(cell), None, told=True)
+                for cell in (scalar.cell, self.first.graph.pure_link(scalar.cell))
+            )
+            return Target(words, move, scalar, (own,), source if source != own else None)
         if line is None:
             return f"{move.role} could not be located in the first workbook"
         steps = tuple(self._step(cell, move) for cell in line.cells)
