@@ -98,6 +98,8 @@ def credit_of(override: Override, kind: str) -> Fraction | None:
         number = Decimal(override.result)
     except InvalidOperation:
         return None
+    if not number.is_finite():
+        return None
     if kind == _CHECK and 0 <= number <= 1:
         return Fraction(number)
     return Fraction(number) / 4 if kind == _GRADED and number in (0, 1, 2, 3, 4) else None

@@ -43,11 +43,16 @@ class Item(NamedTuple):
     @property
     def state(self) -> str:
         """One of ``pass fail part open``, as the page colours it."""
-        if self.line.open:
-            return "open"
-        if self.line.credit_low == 1:
-            return "pass"
-        return "fail" if self.line.credit_low == 0 else "part"
+        return _state(self.line.credit_low, self.line.credit_high)
+
+    @property
+    def before(self) -> str:
+        """The result in words before a person changed it."""
+        was = self.line.overruled
+        state = _state(was.was_low, was.was_high) if was is not None else self.state
+        if self.line.kind in ("fatal", "deduction") and state != "open":
+            return self.say("not_found" if state == "pass" else "was_found")
+        return self.say(_STATE_WORDS[state])
 
     @property
     def outcome(self) -> str:
@@ -63,7 +68,16 @@ class Item(NamedTuple):
             return say("credited")
         if self.result is not None and self.result.status in ("not_applicable", "unverifiable"):
             return say(self.result.status)
-        return say({"pass": "passed", "fail": "failed", "part": "part", "open": "unverifiable"}[self.state])
+        return say(_STATE_WORDS[self.state])
+
+
+_STATE_WORDS = {"pass": "passed", "fail": "failed", "part": "part", "open": "unverifiable"}
+
+
+def _state(low: Decimal, high: Decimal) -> str:
+    if low != high:
+        return "open"
+    return "pass" if low == 1 else "fail" if low == 0 else "part"
 
 
 def check_title(check_id: str, say: Words) -> str:
@@ -145,6 +159,7 @@ def _items(report: Report, say: Words) -> dict[str, list[Item]]:
         "fatal": [item for item in found if item.line.kind == "fatal" and item.line.item in card.fatal],
         "lost": lost,
         "open": [item for item in found if item.line.open],
+        "changed": [item for item in found if item.line.overruled],
         "program": [item for item in found if item.line.kind == "program"],
         "judge": [item for item in found if item.line.kind == "judge"],
         "deduction": [item for item in found if item.line.kind == "deduction"],

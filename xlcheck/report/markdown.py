@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from xlcheck.checking import CheckResult
 from xlcheck.report.document import Report
-from xlcheck.report.words import plain, points, quantity
+from xlcheck.report.words import plain, points, quantity, status_words
 from xlcheck.scoring.card import Line, ScoreCard
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$])")
@@ -32,7 +32,7 @@ def _grade(report: Report, card: ScoreCard) -> Iterator[str]:
         return
     shown = points(card.low) if card.low == card.high else f"{points(card.low)} to {points(card.high)}"
     capped = f", capped at {points(card.cap)} by a fatal error (sum {points(card.uncapped)})" if card.fatal else ""
-    yield f"**{shown} of 100** ({card.status}{capped}) by `{report.rubric_id}`"
+    yield f"**{shown} of 100** ({status_words(card)}{capped}) by `{report.rubric_id}`"
     if card.reason:
         yield f"\n{escaped(card.reason)}"
     fatal = [line for line in card.lines if line.kind == "fatal" and line.item in card.fatal]
@@ -40,6 +40,8 @@ def _grade(report: Report, card: ScoreCard) -> Iterator[str]:
     yield from _table("Fatal errors", [_row(line, "fatal") for line in fatal])
     yield from _table("Points lost", [_row(line, f"−{points(line.lost)}") for line in lost])
     yield from _table("Open", [_row(line, points(line.at_stake)) for line in card.lines if line.open])
+    changed = [line for line in card.lines if line.overruled]
+    yield from _table("Changed by hand", [[*_row(line, "")[:4], escaped(line.reason or "")] for line in changed])
 
 
 def _row(line: Line, amount: str) -> list[str]:

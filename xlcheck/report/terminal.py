@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from xlcheck.checking import CheckResult, Finding
 from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
-from xlcheck.report.words import count, plain, points, quantity
+from xlcheck.report.words import count, plain, points, quantity, status_words
 from xlcheck.scoring.card import Line, ScoreCard
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
@@ -49,6 +49,11 @@ def _grade_lines(report: Report, card: ScoreCard, paint: Paint) -> Iterator[str]
             yield paint(title, "bold")
             for line in lines:
                 yield from _line_lines(line, findings.get(line.item), paint)
+    changed = [line for line in card.lines if line.overruled]
+    if changed:
+        yield ""
+        yield paint("Changed by hand", "bold")
+        yield from (f"  {paint(line.item, 'yellow')}  {plain(line.reason or '', 300)}" for line in changed)
     yield from _warnings(report, paint)
 
 
@@ -58,7 +63,7 @@ def _score_lines(card: ScoreCard, paint: Paint) -> Iterator[str]:
         return
     shown = points(card.low) if card.low == card.high else f"{points(card.low)} to {points(card.high)}"
     colour = "red" if card.fatal else "yellow" if card.status != "final" else "green"
-    yield paint(f"Score {shown} of 100", colour) + f" ({card.status})"
+    yield paint(f"Score {shown} of 100", colour) + f" ({status_words(card)})"
     if card.reason:
         yield plain(card.reason, 400)
     best = card.best

@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from xlcheck.cells import CellError, Scalar
 from xlcheck.engines import Unsolved
+from xlcheck.scoring.card import ScoreCard
 
 LONGEST = 120
 """Characters of submission text that one line shows."""
@@ -87,3 +88,8 @@ def points(value: Decimal) -> str:
     """Return points of a score as a person reads them: at most two decimals, ``74.2`` or ``40``."""
     shown = f"{value.quantize(Decimal('0.01'), ROUND_HALF_UP):f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def status_words(card: ScoreCard) -> str:
+    """Return the status, with a mark where a person changed a result."""
+    return f"{card.status}, {count(len(card.overruled), 'result')} changed by hand" if card.overruled else card.status

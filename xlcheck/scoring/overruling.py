@@ -8,7 +8,7 @@ from fractions import Fraction
 from xlcheck.errors import OverrideError
 from xlcheck.overrides import Override, accepted, credit_of
 from xlcheck.rubric import Rubric
-from xlcheck.scoring.card import Overruled
+from xlcheck.scoring.card import Overruled, exact
 from xlcheck.scoring.parts import Part, part
 
 
@@ -25,12 +25,17 @@ def _changed(old: Part, override: Override, kind: str) -> Part:
     credit = credit_of(override, kind)
     if credit is None:
         raise OverrideError(f"{override.item}: found {override.result!r}; it takes {kind}")
-    if (
-        old.line.kind == "fatal"
-    ):  # a failed check of severity fatal is also a line of this kind; part credit is no fatal
+    if old.line.kind == "fatal":  # also the second line of an item whose check is fatal: part credit is no fatal error
         credit = Fraction(0 if credit == 0 else 1)
-    was = Overruled(
-        override=override, was_low=old.line.credit_low, was_high=old.line.credit_high, was_reason=old.line.reason
-    )
-    reason = f"changed by hand to {override.result} ({override.who}, {override.when}): {override.why}"
-    return part(old.line.model_copy(update={"overruled": was, "reason": reason}), old.weight, credit, credit)
+    line = old.line
+    was = Overruled(override=override, was_low=line.credit_low, was_high=line.credit_high, was_reason=line.reason)
+    told = f"{override.who}, {override.when}"
+    reason = f"changed by hand from {_result(old)} to {override.result} ({told}): {override.why}"
+    return part(line.model_copy(update={"overruled": was, "reason": reason}), old.weight, credit, credit)
+
+
+def _result(old: Part) -> str:
+    if old.low != old.high:
+        return "open"
+    words = ("triggered", "not triggered") if old.line.kind in ("deduction", "fatal") else ("fail", "pass")
+    return dict(zip((Fraction(0), Fraction(1)), words, strict=True)).get(old.low) or f"a credit of {exact(old.low)}"
