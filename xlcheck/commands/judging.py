@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xlcheck.rubric import Rubric
 
 URL, MODEL, KEY = "XLCHECK_JUDGE_URL", "XLCHECK_JUDGE_MODEL", "OPENAI_API_KEY"
+FILES = ("binding", "vocabulary", "followup")
 FORMATS = ("text", "json_object", "json_schema")
 
 
@@ -35,6 +36,7 @@ def add_verbs(verbs: Verbs) -> None:
     agree = verbs.add("agree", _agree, "say how far judges agree, item by item")
     agree.add_argument("verdicts", type=Path, nargs="+", metavar="VERDICTS", help="verdict files of one submission")
     agree.add_argument("--rubric", required=True, metavar="ID|FILE", help="the rubric they decide by")
+    agree.add_argument("--second-round", action="store_true", help="they judge the answer of the second round")
     agree.add_argument(
         "--family", action="append", default=[], metavar="JUDGE=NAME", help="of a judge whose name does not tell it"
     )
@@ -51,6 +53,7 @@ def _add_submission(parser: argparse.ArgumentParser) -> None:
         "submission", type=Path, metavar="SUBMISSION", help="a workbook, or a folder with one and memo files"
     )
     parser.add_argument("--rubric", required=True, metavar="ID|FILE", help="a bundled rubric or a YAML file")
+    parser.add_argument("--followup", type=Path, metavar="SUBMISSION2", help="judge this answer of the second round")
     parser.add_argument("--formulas", action="store_true", help="show formulas beside the values")
     add_binding(parser)
 
@@ -93,9 +96,8 @@ def _packet(args: argparse.Namespace) -> int:
     from xlcheck.judging.packet import INSTRUCTIONS, packet_text
     from xlcheck.judging.prepare import prepare
 
-    packet = prepare(
-        args.submission, args.rubric, binding=args.binding, vocabulary=args.vocabulary, formulas=args.formulas
-    )
+    files = {name: getattr(args, name) for name in FILES}
+    packet = prepare(args.submission, args.rubric, formulas=args.formulas, **files)
     unknown = [item for item in args.item or () if item not in packet.ids()]
     if unknown:
         raise UsageError(f"{unknown[0]!r} is nothing that a judge decides; there are {', '.join(packet.ids())}")
@@ -109,12 +111,13 @@ def _packet(args: argparse.Namespace) -> int:
 def _judge(args: argparse.Namespace) -> int:
     from xlcheck.judging.endpoint import connect
     from xlcheck.judging.packet import Packet
+    from xlcheck.judging.prepare import round_of
     from xlcheck.judging.run import run_judge
     from xlcheck.judging.store import Store
     from xlcheck.rubric import load_rubric
 
     plan = _plan(args)
-    rubric = load_rubric(args.rubric, declared_checks())
+    rubric = round_of(load_rubric(args.rubric, declared_checks()), second=args.followup is not None)
     file = args.out / "verdicts.json"
     _keep_others(file, plan)
     ask = connect(plan.settings, os.environ.get(args.key_from) or "none")
@@ -156,8 +159,7 @@ def _prepared_apart(args: argparse.Namespace) -> str:
     from xlcheck.isolation import run_apart
     from xlcheck.judging.prepare import prepared
 
-    given = {"binding": args.binding, "vocabulary": args.vocabulary}
-    files = {name: str(path) for name, path in given.items() if path is not None}
+    files = {name: str(getattr(args, name)) for name in FILES if getattr(args, name) is not None}
     order = {"submission": str(args.submission), "rubric": args.rubric, "formulas": args.formulas, **files}
     return run_apart(prepared, json.dumps(order), allowance_of(args))
 
@@ -190,13 +192,15 @@ def _judged_text(judged: Judged, file: Path) -> str:
 
 
 def _agree(args: argparse.Namespace) -> int:
+    from xlcheck.judging.prepare import round_of
     from xlcheck.report.judges import agreement_text
     from xlcheck.rubric import load_rubric
     from xlcheck.scoring.agreement import agreement
     from xlcheck.verdicts import load_all_verdicts
 
     families = dict(_family(text) for text in args.family)
-    verdicts = load_all_verdicts(args.verdicts, load_rubric(args.rubric, declared_checks()))
+    rubric = round_of(load_rubric(args.rubric, declared_checks()), second=args.second_round)
+    verdicts = load_all_verdicts(args.verdicts, rubric)
     found = agreement(verdicts, families)
     print_facts(args, lambda: found.model_dump(mode="json"), lambda: agreement_text(found))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from typing import Literal
 
@@ -61,12 +61,16 @@ def build_packet(
     results: Collection[CheckResult] = (),
     *,
     formulas: bool = False,
+    told: Sequence[str] = (),
 ) -> Packet:
-    """Return the packet of a submission; weights, ranges and what only the grader holds are not in it."""
+    """Return the packet of a submission; weights and what only the grader holds are not in it.
+
+    `told` is what the submitter was told for a second round.
+    """
     warned = [result for result in results if result.check_id == "register.instruction-in-submission"]
     return Packet(
         rubric=rubric.id,
-        task=_task(rubric),
+        task=_task(rubric, told),
         asked=asked(rubric, tuple(results)),
         passages=transcript(paper, memos, formulas=formulas),
         unread=tuple(memo.unread for memo in memos if memo.unread is not None),
@@ -74,7 +78,7 @@ def build_packet(
     )
 
 
-def _task(rubric: Rubric) -> str:
+def _task(rubric: Rubric, between: Sequence[str]) -> str:
     told = [rubric.title]
     if rubric.basis is not None:
         told.append(f"money in {rubric.basis.currency}, unit {rubric.basis.unit:,f}")
@@ -82,7 +86,7 @@ def _task(rubric: Rubric) -> str:
     told += [f"{name} {day}" for name, day in dates.items() if day is not None]
     if rubric.price is not None:
         told.append(f"price {rubric.price.value} per share on {rubric.price.as_of}")
-    return "; ".join(told)
+    return "\n".join(["; ".join(told), *(f"* {line}" for line in between)])
 
 
 def packet_text(packet: Packet, items: Collection[str] | None = None) -> str:
