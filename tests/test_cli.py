@@ -109,6 +109,24 @@ def test_explain_takes_a_cell_of_the_first_sheet_and_a_depth(run, forged):
     assert data["precedents"][0]["precedents_count"] == 1
 
 
+def test_explain_says_what_every_engine_makes_of_the_stored_precedents(run, forged):
+    # B1 is 14 × 3 = 42 with 999 stored: from that, C1 is 1,000; D1 holds no formula
+    data = json.loads(run("explain", forged, "Two words!C1", "--json")[1])
+    assert data["opinions"] == {"cellrune": 1000.0, "formualizer": 1000.0, "formulas": 1000.0}
+    assert json.loads(run("explain", forged, "Two words!A1", "--json")[1])["opinions"] == {}
+
+
+def test_explain_moves_the_inputs_behind_a_cell(run, forged):
+    data = json.loads(run("explain", forged, "Two words!C1", "--influence", "--json")[1])
+    # 14.14 × 3 + 1 = 43.42, 0.42 of 43 is 0.9767 %
+    (one,) = data["influence"]
+    assert (one["input"], one["value"], one["dead"]) == ("Two words!A1", 14.0, False)
+    assert one["moved"] == pytest.approx(43.42)
+    assert one["elasticity"] == pytest.approx(0.42 / 43 * 100)
+    out = run("explain", forged, "Two words!C1", "--influence")[1]
+    assert "each input moved by 1% alone:\n  Two words!A1  14  → 43.42  (+0.977%)" in out
+
+
 @pytest.mark.parametrize(
     ("cell", "says"), [("Nowhere!A1", "no sheet 'Nowhere'; its sheets are 'Two words'"), ("12B", "such as 'DCF!C40'")]
 )

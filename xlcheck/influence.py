@@ -1,4 +1,4 @@
-"""What moves an output: each numeric input moved by one per cent, all else equal."""
+"""What moves an output, and what does not: each numeric input moved by one per cent, all else equal."""
 
 from __future__ import annotations
 
@@ -78,19 +78,3 @@ def moved_together(recalc: Recalc, output: CellRef, cells: Sequence[CellRef], by
     values = ((ref, recalc.number(ref)) for ref in cells)
     changes = {ref: value * (1 + by) for ref, value in values if value is not None}
     return as_number(recalc.what_if_cells(changes, [output])[output])
-
-
-def dead_inputs(recalc: Recalc, outputs: Sequence[CellRef], candidates: Iterable[CellRef]) -> list[CellRef]:
-    """Return those candidates (typed numbers, such as a register of assumptions) that move none of the outputs."""
-    alive = recalc.graph.ancestors(outputs)
-    dead = []
-    for ref in candidates:
-        value = recalc.number(ref)
-        if value is None:
-            continue
-        if ref in alive:
-            answers = recalc.what_if_cells({ref: value * (1 + STEP) if value else STEP}, outputs)
-            if any(answers[output] != recalc.value(output) for output in outputs):
-                continue
-        dead.append(ref)
-    return dead

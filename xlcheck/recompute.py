@@ -18,7 +18,7 @@ from xlcheck.live.model import LiveModel
 from xlcheck.localcheck.agreement import agree
 from xlcheck.localcheck.check import SAME, Local, claims_nothing, local_check
 from xlcheck.localcheck.legs import CellVerdict, Verdict, confirmed_table, weigh
-from xlcheck.localcheck.shadow import Shadow
+from xlcheck.localcheck.shadow import NOT_STORED, Shadow, stored_values
 from xlcheck.normalise import cells_of
 from xlcheck.normalise.rewrite import Rewriter
 from xlcheck.workbook import Book
@@ -63,15 +63,33 @@ class Recalc:
         if claims_nothing(self.book):
             return weigh(self.book, self.graph, self.values, {}, self.loops)
         slack = self.book.calc.iterate_delta if self.book.calc.iterate else 0.0
-        shadow = Shadow(self.book, self.graph, self.rewriter or Rewriter(self.book), self.clock)
         looped = frozenset(ref for loop in self.loops for ref in loop.cells)
-        local = local_check(shadow, [_Lazy(name) for name in ENGINES], looped, slack)
+        local = local_check(self._shadow, [_Lazy(name) for name in ENGINES], looped, slack)
         local.update(self._tables_from_stored())
         found = weigh(self.book, self.graph, self.values, local, self.loops)
         for table in (cell.data_table for cell in self.book.cells()):
             if table is not None and self.other_what_if is not None:
                 found.update(confirmed_table(table, found, self.other_what_if))
         return found
+
+    @property
+    def _shadow(self) -> Shadow:
+        return Shadow(self.book, self.graph, self.rewriter or Rewriter(self.book), self.clock)
+
+    def opinions(self, ref: CellRef) -> Mapping[str, Scalar | Unsolved]:
+        """Return what every engine says of a formula cell, or of one that an array fills; nothing for other cells.
+
+        The formula is evaluated from the stored values of what it reads, in a book without them from the recomputed.
+        """
+        cell = next(
+            (one for one in self.book.formula_cells() if one.ref == ref or (one.array and ref in one.array)), None
+        )  # type: ignore[comparison-overlap]
+        if cell is None:
+            return {}
+        values = stored_values(self.book)
+        if NOT_STORED in values.values() or claims_nothing(self.book):
+            values = {**values, **self.values}
+        return {name: self._shadow.ask(_Lazy(name), [cell], values)[ref] for name in ENGINES}
 
     def _tables_from_stored(self) -> Mapping[CellRef, Local]:
         """Judge data-table cells that depend on unsolved cells, with the stored values of these put in."""

@@ -23,6 +23,7 @@ def add_verbs(verbs: Verbs) -> None:
     add_workbook(explain)
     explain.add_argument("cell", metavar="CELL", help="such as 'DCF!C40'; without a sheet the first one is meant")
     explain.add_argument("--depth", type=int, default=2, metavar="N", help="levels of precedents (%(default)s)")
+    explain.add_argument("--influence", action="store_true", help="also move each typed number behind it by 1 %%")
 
 
 def _roles(args: argparse.Namespace) -> int:
@@ -53,14 +54,16 @@ def _recalc(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from xlcheck.graph import build_graph
     from xlcheck.pipeline import one_workbook
     from xlcheck.recompute import recompute
-    from xlcheck.report.trace import cell_of, trace_json, trace_text
+    from xlcheck.report.trace import cell_of, influence_json, influence_text, trace_json, trace_text
     from xlcheck.workbook import load
 
     book = load(one_workbook(args.workbook))
     cell = cell_of(book, args.cell)
-    trace = trace_json(recompute(book), build_graph(book), cell, args.depth)
-    print_facts(args, lambda: trace, lambda: trace_text(trace))
+    recalc = recompute(book)
+    trace = trace_json(recalc, recalc.graph, cell, args.depth)
+    effects = influence_json(recalc, cell) if args.influence else []
+    told = {**trace, "influence": effects} if args.influence else trace
+    print_facts(args, lambda: told, lambda: trace_text(trace) + (influence_text(effects) if args.influence else ""))
     return 0
