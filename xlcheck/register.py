@@ -70,8 +70,6 @@ class Register:
     """Row of the headings."""
     columns: Mapping[Column, int]
     entries: tuple[Entry, ...]
-    called: bool
-    """True where its sheet, its title or its five columns call it a register; else it is a table of inputs."""
 
     @property
     def cell(self) -> CellRef:
@@ -80,7 +78,11 @@ class Register:
 
 
 def find_registers(recalc: Recalc) -> tuple[Register, ...]:
-    """Find the assumption registers of a workbook, in sheet order."""
+    """Find the assumption registers of a workbook, in sheet order.
+
+    A table is one if its sheet or title calls it so, or if it has columns for name, value, unit, source and date; a
+    plain table of inputs with remarks is none.
+    """
     return tuple(register for sheet in recalc.book.sheets for register in _on_sheet(recalc, sheet))
 
 
@@ -93,9 +95,8 @@ def _on_sheet(recalc: Recalc, sheet: Sheet) -> Iterator[Register]:
     for row, columns in headings.items():
         last = min((other for other in headings if other > row), default=sheet.max_row + 1)
         entries = tuple(_entries(recalc, sheet, columns, range(row + 1, last)))
-        if len(entries) >= 3:
-            called = {"unit", "day"} <= set(columns) or _is_called(sheet, row)
-            yield Register(sheet.name, row, columns, entries, called)
+        if len(entries) >= 3 and ({"unit", "day"} <= set(columns) or _is_called(sheet, row)):
+            yield Register(sheet.name, row, columns, entries)
 
 
 def _columns(texts: Mapping[int, str]) -> dict[Column, int] | None:

@@ -1,5 +1,6 @@
 """The checks, one family a file; importing this package declares them all."""
 
+import xlcheck.checks.actuals
 import xlcheck.checks.basis
 import xlcheck.checks.basis_periods
 import xlcheck.checks.bridge
@@ -30,6 +31,8 @@ import xlcheck.checks.recompute_ranges
 import xlcheck.checks.recompute_rows
 import xlcheck.checks.recompute_text
 import xlcheck.checks.recompute_workbook
+import xlcheck.checks.register
+import xlcheck.checks.register_sources
 import xlcheck.checks.response
 import xlcheck.checks.reverse
 import xlcheck.checks.scenario

@@ -9,6 +9,7 @@ from functools import cached_property
 from xlcheck.cells import CellRef, Scalar, as_number
 from xlcheck.checking import Workpaper
 from xlcheck.checks import live
+from xlcheck.checks.headline import OUTPUTS
 from xlcheck.checks.memory import remembered
 from xlcheck.checks.sheet import timeline_of
 from xlcheck.diff import Alignment, Change, align, changes
@@ -17,8 +18,6 @@ from xlcheck.followup import Move, SecondRound
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
-
-OUTPUTS = ("value_per_share", "equity_value", "enterprise_value")
 
 
 @dataclass(frozen=True, slots=True)
