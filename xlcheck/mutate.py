@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import xlcheck.mutation.case_faults
 import xlcheck.mutation.flow_faults
 import xlcheck.mutation.model_faults
 import xlcheck.mutation.rate_faults
@@ -37,7 +38,10 @@ def mutate(
 
 
 def write_mutants(path: Path, out: Path, faults: Mapping[str, Mutation]) -> None:
-    """Write each faulty workbook, recalculated, under its operator's name; a forged stored value has no file."""
+    """Write each faulty workbook, recalculated, under its operator's name.
+
+    A forged stored value and a what-if table on other inputs have no file.
+    """
     from xlcheck.engines.resave import resaved
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -45,7 +49,7 @@ def write_mutants(path: Path, out: Path, faults: Mapping[str, Mutation]) -> None
     out.mkdir(parents=True, exist_ok=True)
     package = path.read_bytes()
     for name, fault in faults.items():
-        if not fault.stored:
+        if not fault.stored and not fault.tables:
             (out / f"{name}{path.suffix}").write_bytes(resaved(package, fault.changes))
 
 

@@ -85,8 +85,32 @@ def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
     for reader, shifts in _terms_apart(recalc, roles):
         dated = True
         yield _finding(book, shifts, reader)
+    for one in _last_shifted(book, recalc, roles):
+        dated = True
+        yield _single_finding(book, one)
     if not dated:
         yield NotApplicable(reason="no dated line reads another dated line")
+
+
+def _last_shifted(book: Book, recalc: Recalc, roles: Roles) -> Iterator[Break]:
+    """Yield the last present value where it takes the factor of the year before although its own year has one."""
+    present = roles.series.get("pv_fcff")
+    sheet = book.sheet(present.cells[0].sheet) if present is not None else None
+    for line in lines_of(recalc, sheet, across=True) if sheet is not None else ():
+        places = [line.cells.index(cell) for cell in present.cells if cell in line.cells] if present is not None else []
+        if len(places) <= LEAST_SHIFTED:
+            continue
+        *before, last = places
+        pattern = line.forms[before[-1]]
+        own = [recalc.number(cell.offset(0, 1)) for cell in _read(line.nodes[before[-1]])]
+        if pattern is not None and None not in own and all(line.forms[place] == pattern for place in before):
+            one = Break(line, last, last + 1, pattern)
+            yield from (one,) if _is_shifted(one) else ()
+
+
+def _read(node: Node | None) -> list[CellRef]:
+    parts = walk(node) if node is not None else ()
+    return [part.cell for part in parts if isinstance(part, Ref) and not part.absolute_column]
 
 
 def _is_shifted(one: Break) -> bool:

@@ -64,7 +64,7 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
         own = [choice for choice in found if choice.switch == switch]
         if len(own) >= 2:
             yield from _out_of_order(book, recalc, own)
-            yield from _fixed_on_one_case(book, recalc, own)
+            yield from _fixed_on_one_case(book, recalc, graph, own)
         yield from _moves_nothing(recalc, graph, roles, own)
 
 
@@ -139,7 +139,7 @@ def _out_of_order(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Iterator
                 )
 
 
-def _fixed_on_one_case(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Iterator[Finding]:
+def _fixed_on_one_case(book: Book, recalc: Recalc, graph: Graph, own: Sequence[Choice]) -> Iterator[Finding]:
     """Yield lines beside the picking drivers that link straight to one of the cases."""
     offsets: dict[tuple[str, tuple[int, ...]], set[int]] = {}
     for choice in own:
@@ -154,7 +154,7 @@ def _fixed_on_one_case(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Ite
         for row in range(min(lines) - 2, max(lines) + 3):
             held_there = [ref for ref in formulas if ref.sheet == sheet and ref.row == row]
             cells = [ref for ref in held_there if is_link(formulas[ref])]
-            fixed = sorted(ref for ref in cells if _to_a_case(recalc, ref, steps))
+            fixed = sorted(ref for ref in cells if _to_a_case(recalc, graph, ref, steps))
             if row not in lines and len(fixed) >= 2:
                 held = book.get(fixed[0])
                 yield Finding(
@@ -165,11 +165,15 @@ def _fixed_on_one_case(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Ite
                 )
 
 
-def _to_a_case(recalc: Recalc, ref: CellRef, rows: Sequence[int]) -> bool:
+def _to_a_case(recalc: Recalc, graph: Graph, ref: CellRef, rows: Sequence[int]) -> bool:
+    """Say whether a link leads to a case of its own line: of its label, or with the other cases read by nothing."""
     node = trees(recalc)[ref]
     target = node.cell if isinstance(node, Ref) else linked(recalc, ref)
-    same = row_label(recalc, ref).casefold() == row_label(recalc, target).casefold()
-    return target.sheet == ref.sheet and target.column == ref.column and target.row - ref.row in rows and same
+    if target.sheet != ref.sheet or target.column != ref.column or target.row - ref.row not in rows:
+        return False
+    others = [ref.offset(row, 0) for row in rows if row != target.row - ref.row and ref.row + row > 0]
+    idle = all(recalc.number(other) is not None and not graph.dependents(other) for other in others)
+    return (idle and bool(others)) or row_label(recalc, ref).casefold() == row_label(recalc, target).casefold()
 
 
 def _moves_nothing(recalc: Recalc, graph: Graph, roles: Roles, own: Sequence[Choice]) -> Iterator[Finding | Fits]:

@@ -11,7 +11,7 @@ from xlcheck.checks.live import run
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
-from xlcheck.roles.grids import Axis, SensitivityGrid, centre_cell, display_unit, find_grids
+from xlcheck.roles.grids import AXIS_ROLES, Axis, SensitivityGrid, centre_cell, display_unit, find_grids
 
 NO_GRID = "the workbook has no sensitivity grid whose axes could be told"
 MOST_CELLS = 81
@@ -186,18 +186,46 @@ def input_is_the_driver(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     """
     tables = [grid for grid in find_grids(recalc, graph, roles) if grid.table is not None]
     for grid in tables:
-        for axis in (grid.top, grid.left):
-            twin = _twin(recalc, graph, roles, grid, axis) if axis is not None else None
-            if axis is not None and twin is not None:
-                yield Finding(
-                    message=f"the table {grid.area} moves {axis.input}, which holds the value of {twin} but does not "
-                    "drive it",
-                    cell=grid.area,
-                    found=str(axis.input),
-                    expected=str(twin),
-                )
+        for axis in (one for one in (grid.top, grid.left) if one is not None):
+            twin, missed = _twin(recalc, graph, roles, grid, axis), _missed(recalc, graph, roles, grid, axis)
+            if twin is not None or missed is not None:
+                how = "which holds the value of" if twin is not None else "but its axis runs over the values of"
+                message = f"the table {grid.area} moves {axis.input}, {how} {twin or missed} and does not drive it"
+                yield Finding(message=message, cell=grid.area, found=str(axis.input), expected=str(twin or missed))
     if not tables:
         yield NotApplicable(reason="the workbook has no data table")
+
+
+def _missed(recalc: Recalc, graph: Graph, roles: Roles, grid: SensitivityGrid, axis: Axis) -> CellRef | None:
+    """Return the driver that an axis means, where its values go into another cell.
+
+    Two of three must hold: the driver's own value stands on the axis, the table's other axis goes into the driver, and
+    the value of the cell that is moved lies outside the axis.
+    """
+    own = recalc.number(axis.input) if axis.input is not None else None
+    if axis.input is None or own is None or grid.output is None or _on_axis(own, axis):
+        return None
+    driven = graph.descendants([axis.input])
+    across = {other.input for other in (grid.top, grid.left) if other is not None and other is not axis}
+    for role in AXIS_ROLES:
+        located = roles.scalars.get(role)
+        cell = located.cell if located is not None else None
+        if located is None or cell is None or not located.value or cell in driven or cell == axis.input:
+            continue
+        marks = [_on_axis(located.value, axis), cell in across, not min(axis.values) <= own <= max(axis.values)]
+        around = min(axis.values) <= located.value <= max(axis.values)
+        if sum(marks) >= 2 and around and cell in graph.ancestors([grid.output]):
+            return cell
+    return None
+
+
+def _on_axis(value: float, axis: Axis) -> bool:
+    return any(_same_number(one, value) for one in axis.values)
+
+
+def _same_number(one: float, other: float | None) -> bool:
+    """Say whether two numbers are one but for the last bits of arithmetic; zero is none."""
+    return bool(other) and abs(one - (other or 0.0)) <= 1e-9 * abs(other or 0.0)
 
 
 def _twin(recalc: Recalc, graph: Graph, roles: Roles, grid: SensitivityGrid, axis: Axis) -> CellRef | None:

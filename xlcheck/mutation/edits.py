@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.reading.scope import sheet_of
 from xlcheck.reading.tokens import Token, tokens
-from xlcheck.workbook import Book, Cell, Sheet
+from xlcheck.workbook import Book, Cell, DataTable, Sheet
 
+Edit = Callable[[str, CellRef, str], str | None]
+"""Rewrites a formula (text, the cell it names, its own sheet); None where it does not fit."""
 Content = str | float | bool | None
 """What a cell is given: a text with a leading ``=`` is a formula, anything else a constant, None a blank."""
 _PLAIN_SHEET = re.compile(r"[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff]*\Z")
@@ -74,6 +76,22 @@ def with_reference(formula: str, target: CellRef, other: CellRef, on_sheet: str)
     return "".join(word.text for word in words)
 
 
+def reading(other: CellRef) -> Edit:
+    """Return the edit that reads another cell in place of the one named."""
+    return lambda formula, target, on_sheet: with_reference(formula, target, other, on_sheet)
+
+
+def divided(formula: str, target: CellRef, on_sheet: str) -> str | None:
+    """Return the formula dividing by this cell where it multiplied with it; None where it does neither."""
+    words = list(tokens(formula))
+    at = position(words, target, on_sheet)
+    before = None if at is None else _word_before(words, at)
+    if before is None or words[before].text not in ("*", "/"):
+        return None
+    words[before] = Token("operator", "/" if words[before].text == "*" else "*")
+    return "".join(word.text for word in words)
+
+
 def _word_before(words: list[Token], at: int) -> int | None:
     return next((index for index in range(at - 1, -1, -1) if words[index].kind != "space"), None)
 
@@ -83,14 +101,29 @@ def _multiplied(words: list[Token], at: int) -> bool:
     return after in ("*", "/", "^", ":")
 
 
-def edited(book: Book, changes: Mapping[CellRef, Content], stored: Mapping[CellRef, Scalar] | None = None) -> Book:
-    """Return the book with cells changed and no formula holding a stored value, but for those given in `stored`."""
-    kept = stored or {}
-    return replace(book, sheets=tuple(_sheet(sheet, changes, kept) for sheet in book.sheets))
+def edited(
+    book: Book,
+    changes: Mapping[CellRef, Content],
+    stored: Mapping[CellRef, Scalar] | None = None,
+    tables: Mapping[CellRef, DataTable] | None = None,
+) -> Book:
+    """Return the book with cells changed and no formula holding a stored value, but for those given in `stored`.
+
+    `tables` gives what-if tables other inputs, by the cell that holds them.
+    """
+    return replace(book, sheets=tuple(_sheet(sheet, changes, stored or {}, tables or {}) for sheet in book.sheets))
 
 
-def _sheet(sheet: Sheet, changes: Mapping[CellRef, Content], stored: Mapping[CellRef, Scalar]) -> Sheet:
+def _sheet(
+    sheet: Sheet,
+    changes: Mapping[CellRef, Content],
+    stored: Mapping[CellRef, Scalar],
+    tables: Mapping[CellRef, DataTable],
+) -> Sheet:
     cells = dict(sheet.cells)
+    for ref, table in tables.items():
+        if ref.sheet == sheet.name:
+            cells[ref.row, ref.column] = replace(cells[ref.row, ref.column], data_table=table)
     for ref, content in changes.items():
         if ref.sheet != sheet.name:
             continue

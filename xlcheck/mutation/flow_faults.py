@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from xlcheck.cells import CellRef
-from xlcheck.mutation.edits import Content, sign_flipped, with_reference, without_term, written
+from xlcheck.mutation.edits import Content, Edit, sign_flipped, with_reference, without_term, written
 from xlcheck.mutation.subject import Mutation, Subject, fault, operator
-
-Edit = Callable[[str, CellRef, str], str | None]
 
 
 def _flow_role(subject: Subject) -> str:

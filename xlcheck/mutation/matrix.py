@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Literal
 
@@ -76,18 +77,18 @@ def kill_matrix(
     `requests` gives the ranges, by check id; `valuation_date` (Excel serial of the 1900 system) pins the clock.
     Raises UsageError for a workbook whose headline value was not found or recomputes to no number.
     """
-    _must_work(paper)
+    must_work(paper)
     wanted = [requests.get(check_id, Request(check_id)) for check_id in CHECKS]
-    base = _studied(edited(paper.book, {}), valuation_date)
+    base = mutated(paper, None, valuation_date)
     before = {result.check_id: result for result in run_checks(base, wanted)}
     mutants: list[Mutant] = []
     missing = []
     for name, mutation in planted_faults(paper, seed):
-        if mutation is None:
+        if mutation is None or not _departs(mutation, requests):
             missing.append(name)
             continue
         mutants.append(
-            _tried(name, mutation, paper, _mutated(paper, mutation, valuation_date), wanted=wanted, before=before)
+            _tried(name, mutation, paper, mutated(paper, mutation, valuation_date), wanted=wanted, before=before)
         )
     order = {"survived": 0, "killed": 1, "repair": 2, "equivalent": 3}
     return KillMatrix(
@@ -127,8 +128,8 @@ def _tried(
         if result.check_id in mutation.checks and (mutation.anywhere or _near(result, mutation))
     )
     output, was, now = _moved(paper, mutant)
-    same = was is not None and now is not None and abs(was - now) <= SAME_VALUE * max(abs(was), abs(now))
-    content = mutation.changes[mutation.cell]
+    same = not output_moved(paper, mutant)
+    content = mutation.changes.get(mutation.cell, _inputs(mutation))
     said = next(result for result in results if result.check_id == mutation.checks[0])
     return Mutant(
         operator=name,
@@ -143,6 +144,19 @@ def _tried(
         before=was,
         after=now,
     )
+
+
+def _departs(mutation: Mutation, requests: Mapping[str, Request]) -> bool:
+    """Say whether the rubric sets what the fault departs from."""
+    if mutation.needs is None:
+        return True
+    check_id, parameter = mutation.needs
+    return check_id in requests and requests[check_id].params.get(parameter) is not None
+
+
+def _inputs(mutation: Mutation) -> str | None:
+    table = mutation.tables.get(mutation.cell)
+    return None if table is None else f"{{=TABLE({table.row_input or ''},{table.column_input or ''})}}"
 
 
 def _unnoticed(
@@ -160,7 +174,7 @@ def _unnoticed(
     return "repair" if faulted and all(said[check_id] == "pass" for check_id in faulted) else "survived"
 
 
-def _must_work(paper: Workpaper) -> None:
+def must_work(paper: Workpaper) -> None:
     """Refuse a workbook in which no fault could show: its headline was not found, or is no number to begin with."""
     output = _headline(paper)
     if output is None:
@@ -175,22 +189,24 @@ def _must_work(paper: Workpaper) -> None:
         )
 
 
-def _mutated(paper: Workpaper, mutation: Mutation, day: float | None) -> Workpaper:
-    """Return the workbook with the fault, its values regenerated so that staleness is no help."""
-    if not mutation.stored:
-        return _studied(edited(paper.book, mutation.changes), day)
+def mutated(paper: Workpaper, mutation: Mutation | None, day: float | None) -> Workpaper:
+    """Return the workbook with the fault (None: without one), its values regenerated so that staleness is no help."""
+    if mutation is None or not mutation.stored:
+        changes, tables = ({}, {}) if mutation is None else (mutation.changes, mutation.tables)
+        return _restudied(paper, edited(paper.book, changes, tables=tables), day)
     kept: dict[CellRef, Scalar] = {
         ref: value for ref, value in paper.recalc.values.items() if not isinstance(value, Unsolved)
     }
-    return _studied(edited(paper.book, mutation.changes, {**kept, **mutation.stored}), day)
+    return _restudied(paper, edited(paper.book, mutation.changes, {**kept, **mutation.stored}), day)
 
 
-def _studied(book: Book, day: float | None) -> Workpaper:
+def _restudied(paper: Workpaper, book: Book, day: float | None) -> Workpaper:
     recalc = recompute(book, day)
     if any(cell.data_table is not None or cell.array is not None for cell in book.cells()):
         book = _filled(book, recalc)
         recalc = recompute(book, day)
-    return Workpaper(book, recalc, recalc.graph, locate(book, recalc, recalc.graph))
+    roles = locate(book, recalc, recalc.graph)
+    return replace(paper, book=book, recalc=recalc, graph=recalc.graph, roles=roles)
 
 
 def _filled(book: Book, recalc: Recalc) -> Book:
@@ -210,7 +226,7 @@ def _newly_failed(result: CheckResult, before: CheckResult) -> bool:
 
 
 def _near(result: CheckResult, mutation: Mutation) -> bool:
-    return any(_touches(finding.cell, cell) for finding in result.findings for cell in mutation.changes)
+    return any(_touches(finding.cell, cell) for finding in result.findings for cell in mutation.places)
 
 
 def _touches(place: CellRef | RangeRef | None, cell: CellRef) -> bool:
@@ -220,6 +236,12 @@ def _touches(place: CellRef | RangeRef | None, cell: CellRef) -> bool:
     rows = area.first_row <= cell.row <= area.last_row
     columns = area.first_column <= cell.column <= area.last_column
     return rows or columns
+
+
+def output_moved(paper: Workpaper, mutant: Workpaper) -> bool:
+    """Say whether the headline output is another one in the mutant, or cannot be compared."""
+    _, was, now = _moved(paper, mutant)
+    return was is None or now is None or abs(was - now) > SAME_VALUE * max(abs(was), abs(now))
 
 
 def _moved(paper: Workpaper, mutant: Workpaper) -> tuple[CellRef | None, float | None, float | None]:

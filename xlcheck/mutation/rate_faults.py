@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlcheck.mutation.edits import with_reference, without_term, written
-from xlcheck.mutation.subject import Mutation, Subject, fault, operator
+from xlcheck.mutation.edits import reading, without_term, written
+from xlcheck.mutation.subject import Mutation, Subject, fault, operator, rewritten
 
 
 @operator
@@ -18,12 +18,7 @@ def no_tax_shield(subject: Subject) -> Iterator[Mutation]:
     if cell is not None and subject.formula(cell) is not None and cell != before:
         yield fault("wacc.after-tax-debt wacc.identity", cell, f"={written(before, cell.sheet)}")
         return
-    rate = subject.cell("wacc")
-    tax, formula = (None if rate is None else subject.named_in(rate, "tax_rate")), subject.formula(rate)
-    if rate is not None and tax is not None and formula is not None:
-        wrong = without_term(formula, tax, rate.sheet)
-        if wrong is not None:
-            yield fault("wacc.identity wacc.after-tax-debt", rate, wrong)
+    yield from rewritten(subject, "wacc", "wacc.identity wacc.after-tax-debt", without_term, "tax_rate")
 
 
 @operator
@@ -61,14 +56,9 @@ def capm_without_risk_free_rate(subject: Subject) -> Iterator[Mutation]:
 @operator
 def capm_with_unlevered_beta(subject: Subject) -> Iterator[Mutation]:
     """The cost of equity reads the unlevered beta."""
-    cell, other = subject.cell("cost_of_equity"), subject.cell("unlevered_beta")
-    formula = subject.formula(cell)
-    beta = None if cell is None else subject.named_in(cell, "beta")
-    if cell is None or formula is None or beta is None or other is None or other == subject.cell("beta"):
-        return
-    wrong = with_reference(formula, beta, other, cell.sheet)
-    if wrong is not None:
-        yield fault("wacc.relevered-beta wacc.capm", cell, wrong)
+    other = subject.cell("unlevered_beta")
+    if other is not None and other != subject.cell("beta"):
+        yield from rewritten(subject, "cost_of_equity", "wacc.relevered-beta wacc.capm", reading(other), "beta")
 
 
 @operator

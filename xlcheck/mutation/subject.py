@@ -11,8 +11,9 @@ from pydantic import Field
 
 from xlcheck.cells import CellRef, Frozen, Scalar
 from xlcheck.checking import Workpaper
-from xlcheck.mutation.edits import Content, written
+from xlcheck.mutation.edits import Content, Edit, written
 from xlcheck.roles import LocatedSeries
+from xlcheck.workbook import DataTable
 
 Changes = dict[CellRef, Content]
 
@@ -28,10 +29,19 @@ class Mutation(Frozen):
     """Cell to its new content."""
     stored: dict[CellRef, Scalar] = Field(default_factory=dict)
     """Stored values to forge (only the operators that plant a stale value)."""
+    tables: dict[CellRef, DataTable] = Field(default_factory=dict)
+    """What-if tables that get other inputs, by the cell that holds them."""
+    needs: tuple[str, str] | None = None
+    """Check and parameter that the rubric must set, or there is nothing that the fault departs from."""
     anywhere: bool = False
     """True where the fault has no cell of its own: a loop may be reported at any of its cells."""
     structural: bool = False
     """True where the fault may leave every value as it is (a typed output, a text number, a hidden driver)."""
+
+    @property
+    def places(self) -> frozenset[CellRef]:
+        """The cells where the fault sits."""
+        return frozenset({self.cell, *self.changes, *self.tables})
 
 
 @dataclass(frozen=True)
@@ -108,3 +118,15 @@ def fault(checks: str, cell: CellRef, content: Content, more: Changes | None = N
     """Return a mutation that gives a cell new content; `checks` are ids separated by blanks."""
     changes = {cell: content, **(more or {})}
     return Mutation.model_validate({"checks": tuple(checks.split()), "cell": cell, "changes": changes, **flags})
+
+
+def rewritten(subject: Subject, result: str, checks: str, edit: Edit, *items: str) -> Iterator[Mutation]:
+    """Edit the formula of a result where it names an item, the first of these roles that it names and can lose."""
+    cell = subject.cell(result)
+    formula = subject.formula(cell)
+    for role in items:
+        item = None if cell is None else subject.named_in(cell, role)
+        wrong = None if cell is None or item is None or formula is None else edit(formula, item, cell.sheet)
+        if cell is not None and wrong is not None:
+            yield fault(checks, cell, wrong)
+            return

@@ -5,59 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlcheck.cells import CellRef, RangeRef
-from xlcheck.mutation.edits import sign_flipped, with_reference, without_term, written
-from xlcheck.mutation.subject import Mutation, Subject, fault, operator
+from xlcheck.mutation.edits import reading, sign_flipped, with_reference, without_term, written
+from xlcheck.mutation.subject import Mutation, Subject, fault, operator, rewritten
 
 BRIDGE_IDENTITY = "bridge.equity-identity bridge.signs"
-
-
-def _flip(subject: Subject, result: str, checks: str, *roles: str) -> Iterator[Mutation]:
-    """Turn round the sign of a role in the formula of a result, or in its own linking formula."""
-    cell = subject.cell(result)
-    formula = subject.formula(cell)
-    if cell is None or formula is None:
-        return
-    for role in roles:
-        item = subject.named_in(cell, role)
-        if item is None:
-            continue
-        flipped = sign_flipped(formula, item, cell.sheet)
-        if flipped is not None:
-            yield fault(checks, cell, flipped)
-            return
 
 
 @operator
 def debt_added(subject: Subject) -> Iterator[Mutation]:
     """Debt or net debt is added in the equity bridge."""
-    yield from _flip(subject, "equity_value", BRIDGE_IDENTITY, "net_debt", "debt")
+    yield from rewritten(subject, "equity_value", BRIDGE_IDENTITY, sign_flipped, "net_debt", "debt")
 
 
 @operator
 def cash_subtracted(subject: Subject) -> Iterator[Mutation]:
     """Cash is subtracted in the equity bridge."""
-    yield from _flip(subject, "equity_value", BRIDGE_IDENTITY, "cash")
+    yield from rewritten(subject, "equity_value", BRIDGE_IDENTITY, sign_flipped, "cash")
 
 
 @operator
 def minority_interest_added(subject: Subject) -> Iterator[Mutation]:
     """Minority interest is added in the equity bridge."""
-    yield from _flip(subject, "equity_value", BRIDGE_IDENTITY, "minority_interest", "preferred_equity")
+    yield from rewritten(
+        subject, "equity_value", BRIDGE_IDENTITY, sign_flipped, "minority_interest", "preferred_equity"
+    )
 
 
 @operator
 def bridge_item_dropped(subject: Subject) -> Iterator[Mutation]:
     """A claim is left out of the equity bridge although its line stands there."""
-    cell = subject.cell("equity_value")
-    formula = subject.formula(cell)
-    if cell is None or formula is None:
-        return
-    for role in ("minority_interest", "lease_liabilities", "investments", "cash", "debt"):
-        item = subject.named_in(cell, role)
-        shorter = None if item is None else without_term(formula, item, cell.sheet)
-        if shorter is not None:
-            yield fault("bridge.completeness bridge.equity-identity", cell, shorter)
-            return
+    items = ("minority_interest", "lease_liabilities", "investments", "cash", "debt")
+    yield from rewritten(subject, "equity_value", "bridge.completeness bridge.equity-identity", without_term, *items)
 
 
 @operator
@@ -109,26 +87,16 @@ def upside_turned_round(subject: Subject) -> Iterator[Mutation]:
 @operator
 def terminal_value_added_undiscounted(subject: Subject) -> Iterator[Mutation]:
     """Enterprise value adds the terminal value itself, not its present value."""
-    cell, terminal = subject.cell("enterprise_value"), subject.cell("terminal_value")
-    formula = subject.formula(cell)
-    present = None if cell is None else subject.named_in(cell, "pv_terminal_value")
-    if cell is None or formula is None or present is None or terminal is None or terminal == present:
-        return
-    wrong = with_reference(formula, present, terminal, cell.sheet)
-    if wrong is not None:
-        yield fault("terminal.discounted-once bridge.enterprise-value fatal.terminal-not-discounted", cell, wrong)
+    terminal = subject.cell("terminal_value")
+    checks = "terminal.discounted-once bridge.enterprise-value fatal.terminal-not-discounted"
+    if terminal is not None and terminal != subject.cell("pv_terminal_value"):
+        yield from rewritten(subject, "enterprise_value", checks, reading(terminal), "pv_terminal_value")
 
 
 @operator
 def enterprise_value_without_terminal_value(subject: Subject) -> Iterator[Mutation]:
     """Enterprise value leaves the present value of the terminal value out."""
-    cell = subject.cell("enterprise_value")
-    formula = subject.formula(cell)
-    present = None if cell is None else subject.named_in(cell, "pv_terminal_value")
-    if cell is not None and formula is not None and present is not None:
-        shorter = without_term(formula, present, cell.sheet)
-        if shorter is not None:
-            yield fault("bridge.enterprise-value", cell, shorter)
+    yield from rewritten(subject, "enterprise_value", "bridge.enterprise-value", without_term, "pv_terminal_value")
 
 
 def _present_terminal(subject: Subject, pattern: str, checks: str) -> Iterator[Mutation]:
@@ -206,14 +174,10 @@ def terminal_value_on_a_discounted_flow(subject: Subject) -> Iterator[Mutation]:
 @operator
 def terminal_value_at_cost_of_equity(subject: Subject) -> Iterator[Mutation]:
     """The flow to the firm is capitalised at the cost of equity."""
-    cell, equity = subject.cell("terminal_value"), subject.cell("cost_of_equity")
-    formula = subject.formula(cell)
-    rate = None if cell is None else subject.named_in(cell, "wacc")
-    if cell is None or formula is None or rate is None or equity is None or equity == subject.cell("wacc"):
-        return
-    wrong = with_reference(formula, rate, equity, cell.sheet)
-    if wrong is not None:
-        yield fault("terminal.gordon-identity fatal.flow-rate-mismatch wacc.is-the-rate-used", cell, wrong)
+    equity = subject.cell("cost_of_equity")
+    checks = "terminal.gordon-identity fatal.flow-rate-mismatch wacc.is-the-rate-used"
+    if equity is not None and equity != subject.cell("wacc"):
+        yield from rewritten(subject, "terminal_value", checks, reading(equity), "wacc")
 
 
 @operator
