@@ -81,9 +81,11 @@ class Recalc:
 
         The formula is evaluated from the stored values of what it reads, in a book without them from the recomputed.
         """
-        cell = next(
-            (one for one in self.book.formula_cells() if one.ref == ref or (one.array and ref in one.array)), None
-        )  # type: ignore[comparison-overlap]
+        arrays = (
+            one for one in self.book.formula_cells() if one.array is not None and ref in cells_of(one.array, None)
+        )
+        own = self.book.get(ref)
+        cell = own if own is not None and own.formula is not None else next(arrays, None)
         if cell is None:
             return {}
         values = stored_values(self.book)
