@@ -115,12 +115,13 @@ def find_workbook(path: str | Path, pattern: str | None = None) -> Submission:
     if len(books) > 1:
         names = ", ".join(str(file.relative_to(path)) for file in books[:5]) + (" …" if len(books) > 5 else "")
         raise SubmissionError(
-            f"{path.name}: {len(books)} workbooks found ({names}); keep one, or name the one to grade with a pattern"
+            f"{path.name or path}: {len(books)} workbooks found ({names}); keep one, give the file itself, or let the "
+            "rubric's key 'submission' pick it"
         )
     if books:
         return Submission(books[0], memos)
     wanted = f"workbook matching {pattern}" if pattern else "workbook"
-    return Submission(None, memos, f"{path.name}: the folder holds no {wanted}; {ACCEPTED}")
+    return Submission(None, memos, f"{path.name or path}: the folder holds no {wanted}; {ACCEPTED}")
 
 
 def _is_submitted(file: Path, folder: Path) -> bool:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from xlcheck.cells import CellRef
 from xlcheck.checking import Check
 from xlcheck.recompute import CellVerdict, Recalc
-from xlcheck.report.words import columns, count, plain, quantity
+from xlcheck.report.words import amount, columns, count, plain, quantity
 from xlcheck.roles import Located, LocatedSeries, Roles
 from xlcheck.rubric import Rubric, fingerprint
 
@@ -22,9 +22,11 @@ def roles_text(roles: Roles) -> str:
     """Return the bound roles as a table: role, cell, value, confidence, how it was found."""
     lines = [f"Headline valuation: {_headline(roles)}\n"]
     if roles.scalars:
-        lines.append("\nRoles\n" + columns(_scalar_row(located) for located in roles.scalars.values()))
+        rows = [["role", "cell", "value", "sure", "found by"], *map(_scalar_row, roles.scalars.values())]
+        lines.append("\nRoles\n" + columns(rows))
     if roles.series:
-        lines.append("\nSeries\n" + columns(_series_row(line) for line in roles.series.values()))
+        rows = [["role", "cells", "", "sure", "found by"], *map(_series_row, roles.series.values())]
+        lines.append("\nSeries\n" + columns(rows))
     if roles.ambiguous:
         lines.append("\nNot told apart, so not bound\n" + columns(_rival_rows(roles.ambiguous)))
     return "".join(lines)
@@ -38,8 +40,7 @@ def _headline(roles: Roles) -> str:
 
 def _scalar_row(located: Located) -> list[str]:
     where = str(located.cell) if located.cell else plain(located.expression or "")
-    shown = quantity(located.value, located.unit if located.factor == 1 else "")
-    return [located.role, plain(where), shown, f"{located.confidence:.2f}", located.how]
+    return [located.role, plain(where), amount(located), f"{located.confidence:.2f}", located.how]
 
 
 def _series_row(line: LocatedSeries) -> list[str]:

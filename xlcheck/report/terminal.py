@@ -8,12 +8,20 @@ from collections.abc import Iterable, Iterator
 from xlcheck.checking import CheckResult, Finding
 from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
-from xlcheck.report.words import count, plain, points, quantity, status_words
+from xlcheck.report.words import amount, columns, count, plain, points, quantity, status_words
 from xlcheck.scoring.card import Line, ScoreCard
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _STATUS_COLOUR = {"pass": "green", "fail": "red", "partial": "yellow", "unverifiable": "yellow"}
 _SHOWN = 5
+_READ = {
+    "value_per_share": "value per share",
+    "equity_value": "equity value",
+    "enterprise_value": "enterprise value",
+    "wacc": "WACC",
+    "terminal_growth": "terminal growth",
+}
+"""Roles that a summary shows, and their names."""
 
 
 class Paint:
@@ -39,6 +47,7 @@ def _grade_lines(report: Report, card: ScoreCard, paint: Paint) -> Iterator[str]
     yield f"{plain(report.workbook or 'No workbook')}, graded by {report.rubric_id}: {report.rubric_title}"
     yield ""
     yield from _score_lines(card, paint)
+    yield from _read_lines(report, paint)
     findings = {result.item or result.check_id: result for result in report.results}
     fatal = [line for line in card.lines if line.kind == "fatal" and not line.open and line.item in card.fatal]
     lost = sorted((line for line in card.lines if line.lost > 0), key=lambda line: -line.lost)
@@ -109,6 +118,7 @@ def _warnings(report: Report, paint: Paint) -> Iterator[str]:
 
 def _audit_lines(report: Report, paint: Paint) -> Iterator[str]:
     yield paint(f"{plain(report.workbook or 'no workbook')}: {_tally(report.results)}", "bold")
+    yield from _read_lines(report, paint)
     wrong = [result for result in report.results if result.status in ("fail", "partial")]
     for title, chosen in (
         ("Fatal errors", [result for result in wrong if result.severity == "fatal"]),
@@ -121,12 +131,30 @@ def _audit_lines(report: Report, paint: Paint) -> Iterator[str]:
             yield paint(title, "bold")
             for result in chosen:
                 yield from result_lines(result, paint)
-    open_results = [result for result in report.results if result.status == "unverifiable"]
-    if open_results:
+    unsure: dict[str, list[str]] = {}
+    for result in report.results:
+        if result.status == "unverifiable":
+            unsure.setdefault(plain(result.reason or "not decided", 200), []).append(result.check_id)
+    if unsure:
         yield ""
         yield paint("Could not be verified", "bold")
-        for result in open_results:
-            yield f"  {result.check_id}: {plain(result.reason or '', 200)}"
+        for reason, check_ids in unsure.items():
+            yield f"  {reason}"
+            yield f"      {', '.join(check_ids)}"
+
+
+def _read_lines(report: Report, paint: Paint) -> Iterator[str]:
+    """Yield what the valuation was read as, so that a grader sees at once whether the right cells were found."""
+    if report.workbook is None:
+        return
+    yield ""
+    found = [report.roles[role] for role in _READ if role in report.roles]
+    if not found:
+        yield "No valuation was found in it; with --binding you can say where it stands"
+        return
+    yield paint("Read as", "bold")
+    rows = [[_READ[at.role], plain(str(at.cell or at.expression)), amount(at)] for at in found]
+    yield from columns(rows).splitlines()
 
 
 def _tally(results: Iterable[CheckResult]) -> str:
@@ -137,10 +165,11 @@ def _tally(results: Iterable[CheckResult]) -> str:
 
 
 def result_lines(result: CheckResult, paint: Paint) -> Iterator[str]:
-    """Yield the id of a check, then its findings."""
+    """Yield the id of a check with what it holds, then its findings."""
     name = paint(result.check_id, _STATUS_COLOUR.get(result.status, "dim"))
     cause = f" (follows from {result.caused_by})" if result.caused_by else ""
-    yield f"  {name}{cause}"
+    says = summary(result.check_id)
+    yield f"  {name}{cause}{': ' + says if says else ''}"
     yield from _finding_block(result.findings, paint)
 
 
@@ -153,8 +182,10 @@ def _finding_block(findings: tuple[Finding, ...], paint: Paint) -> Iterator[str]
 
 def finding_lines(finding: Finding, paint: Paint) -> Iterator[str]:
     """Yield the cell with its sentence, then found and expected, then the effect on value."""
-    where = paint(plain(str(finding.cell)), "bold") + "  " if finding.cell is not None else ""
-    yield f"      {where}{plain(finding.message, 300)}"
+    cell, message = plain(str(finding.cell or "")), plain(finding.message, 300)
+    said = message.removeprefix(f"{cell} ")  # many sentences begin with the cell, which stands there already
+    gap = " " if said != message else "  "
+    yield f"      {paint(cell, 'bold') + gap if cell else ''}{said}"
     figures = {"found": finding.found, "expected": finding.expected}
     shown = [f"{name} {quantity(value, finding.unit)}" for name, value in figures.items() if value is not None]
     if shown:

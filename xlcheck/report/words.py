@@ -6,11 +6,16 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
 
 from xlcheck.cells import CellError, Scalar
 from xlcheck.engines import Unsolved
+
+if TYPE_CHECKING:
+    from xlcheck.roles import Located
 from xlcheck.scoring.card import ScoreCard
 
+_SCALES = {1e3: "thousand", 1e4: "万", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e8: "亿", 1e9: "billion"}
 LONGEST = 120
 """Characters of submission text that one line shows."""
 
@@ -52,6 +57,16 @@ def quantity(value: Scalar | Unsolved, unit: str = "") -> str:
     if unit == "date" and 1 <= value < 2_958_466:
         return serial_date(value)
     return number(value)
+
+
+def amount(located: Located) -> str:
+    """Return a located value with its scale and currency: ``3,389.01 million EUR``, ``9.73 %``."""
+    if located.value is None:
+        return "not recomputed"
+    if located.unit == "rate" and located.factor == 0.01:
+        return f"{quantity(located.value)} %"
+    shown = quantity(located.value, located.unit if located.factor == 1 else "")
+    return " ".join(filter(None, (shown, _SCALES.get(located.factor), located.currency)))
 
 
 def serial_date(serial: float) -> str:
