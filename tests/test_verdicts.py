@@ -71,10 +71,10 @@ J01 = '"item": "J01", "verdict": "pass"'
 BAD = {
     "not JSON": (_swap("[\n", "[,\n"), 1, "not JSON"),
     "cut off": (GOOD[:150], 2, "not JSON"),
-    "empty": ("", 1, "not JSON"),
+    "empty": ("", 1, "the file is empty"),
     "a number": ("7", 1, "an object with the key 'verdicts'"),
     "no verdicts": ('{"judge": "a"}', 1, "'verdicts' is missing"),
-    "verdicts is a mapping": ('{"verdicts": {"J01": "pass"}}', 1, "no list"),
+    "verdicts is a mapping": ('{"verdicts": {"J01": "pass"}}', 1, "write a list of verdicts"),
     "an unknown key in the head": (_swap('"run"', '"runs"'), 1, "unknown key 'runs' (did you mean 'run'?)"),
     "another rubric": (_swap("river-ferry-dcf", "bus-dcf"), 1, "for the rubric 'bus-dcf'"),
     "a newer schema": (_swap('"schema_version": 1', '"schema_version": 2'), 1, "schema_version is 2"),

@@ -270,6 +270,8 @@ def _read_lines(text: str, source: str) -> list[_Entry]:
 
 
 def _read_json(text: str, source: str) -> tuple[list[_Entry], dict[str, str]]:
+    if not text.strip():
+        raise VerdictError(f'{source}:1: the file is empty; without any verdict write {{"verdicts": []}}')
     whole = _parse(text, source)
     if isinstance(whole, list):
         return list(_entries(text, _skip(text, 0))), {}
@@ -289,8 +291,11 @@ def _read_json(text: str, source: str) -> tuple[list[_Entry], dict[str, str]]:
     for key, value in header.items():
         if not isinstance(value, str):
             raise VerdictError(f"{source}:{_line(text, _offset(text, key))}: {key} is {value!r}; write a text")
-    if not isinstance(whole.get("verdicts"), list):
-        raise VerdictError(f"{source}:1: the key 'verdicts' is missing or no list of verdicts")
+    if "verdicts" not in whole:
+        raise VerdictError(f"{source}:1: the key 'verdicts' is missing; it lists the verdicts")
+    if not isinstance(whole["verdicts"], list):
+        found, line = json.dumps(whole["verdicts"])[:40], _line(text, _offset(text, "verdicts"))
+        raise VerdictError(f"{source}:{line}: verdicts is {found}; write a list of verdicts, [ … ]")
     return list(_entries(text, _offset(text, "verdicts"))), header
 
 
