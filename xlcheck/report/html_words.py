@@ -24,10 +24,13 @@ def filters(report: Report, say: Words) -> dict[str, Callable[..., str]]:
     def sentence(text: str, otherwise: str = "generic_reason") -> str:
         return plain(say.sentence(text, otherwise, sheets), LONGEST)
 
-    def value(found: float | str | None, unit: str = "") -> str:
+    def value(found: float | str | None, unit: str = "", *, said: bool = False) -> str:
+        """Write what was found; `said` for what the program says of it, which the submission never does."""
         if found is None:
             return say("nothing")
-        return plain(say.word(found), LONGEST) if isinstance(found, str) else quantity(found, unit)
+        if not isinstance(found, str):
+            return quantity(found, unit)
+        return plain(say.phrase(found, sheets) if said else say.word(found), LONGEST)
 
     def interval(low: Decimal, high: Decimal | None) -> str:
         same = high is None or points(low) == points(high)

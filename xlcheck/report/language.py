@@ -53,14 +53,17 @@ class Words:
         """
         if self.language == "en":
             return text
-        masked = text
-        for at, sheet in sorted(enumerate(sheets), key=lambda pair: -len(pair[1])):
-            masked = masked.replace(f"{sheet}!", f"\ue000{at}!")
+        masked = _masked(text, sheets)
         found = self._translated(masked)
         if found is None:
             cells = ", ".join(dict.fromkeys(_ADDRESS.findall(masked)))
             found = f"{self(otherwise)} {cells}".rstrip()
-        return _MASK.sub(lambda mask: f"{sheets[int(mask[1])]}!", found)
+        return _unmasked(found, sheets)
+
+    def phrase(self, text: str, sheets: Sequence[str] = ()) -> str:
+        """Return a word, cell or short phrase of the program; one that is not there points to the sentence."""
+        found = text if self.language == "en" else self._part(_masked(text, sheets))
+        return self("generic_value") if found is None else _unmasked(found, sheets)
 
     def _translated(self, text: str) -> str | None:
         for pattern, translation in self._patterns:
@@ -86,6 +89,17 @@ class Words:
             (re.compile("(.+?)".join(re.escape(part) for part in _SLOT.split(pattern)), re.DOTALL), translation)
             for pattern, translation in sentences
         ]
+
+
+def _masked(text: str, sheets: Sequence[str]) -> str:
+    """Put numbers in place of sheet names, so that a cell is one word whatever its sheet is called."""
+    for at, sheet in sorted(enumerate(sheets), key=lambda pair: -len(pair[1])):
+        text = text.replace(f"{sheet}!", f"\ue000{at}!")
+    return text
+
+
+def _unmasked(text: str, sheets: Sequence[str]) -> str:
+    return _MASK.sub(lambda mask: f"{sheets[int(mask[1])]}!", text)
 
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")

@@ -14,7 +14,7 @@ from xlcheck.roles.layout import is_unit
 
 LINES = 40
 """Lines of typed numbers that are tried: those nearest to the output."""
-_WORK = 400_000
+_WORK = 250_000
 """Lines times formulas: a very large workbook has fewer lines tried, so that the page is written in seconds."""
 SHOWN = 10
 SWING = 0.1
@@ -52,9 +52,9 @@ def movers(paper: Workpaper, output: CellRef) -> tuple[Mover, ...]:
     raised = ((line, moved_together(paper.recalc, output, line, SWING)) for line in _lines(paper, output))
     moving = [(abs(high - base), line, high) for line, high in raised if high is not None and high != base]
     moving.sort(key=lambda one: -one[0])
-    found = [_mover(paper, output, line, high) for _, line, high in moving[: SHOWN + 2]]
+    found = [_mover(paper, output, line, high) for _, line, high in moving[:SHOWN]]
     shown = sorted((one for one in found if one is not None), key=lambda one: -abs(one.high - one.low))
-    return tuple(shown[:SHOWN])
+    return tuple(shown)
 
 
 def _mover(paper: Workpaper, output: CellRef, line: _Line, high: float) -> Mover | None:
