@@ -178,8 +178,8 @@ def _bundled_ids() -> str:
 
 
 def fingerprint(rubric: Rubric) -> str:
-    """Return the SHA-256 of what a rubric says, whatever its comments, key order or line ends."""
-    return hashlib.sha256(rubric.model_dump_json().encode()).hexdigest()
+    """Return the SHA-256 of what a rubric says, whatever its comments, key order, line ends or stated defaults."""
+    return hashlib.sha256(rubric.model_dump_json(exclude_defaults=True).encode()).hexdigest()
 
 
 def requests(rubric: Rubric) -> tuple[Request, ...]:

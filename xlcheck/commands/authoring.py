@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from xlcheck.arguments import Verbs, add_workbook
+from xlcheck.arguments import Verbs, add_workbook, score
 from xlcheck.commands.output import declared_checks, print_facts, show_file
 from xlcheck.errors import UsageError
-
-if TYPE_CHECKING:
-    from xlcheck.calibrate import Calibration
 
 SCHEMAS = ("report", "rubric", "verdicts", "binding", "calibration")
 RUBRIC_KINDS = ("dcf", "reverse-dcf", "checks-only", "judgement")
@@ -34,7 +30,17 @@ def add_verbs(verbs: Verbs) -> None:
     mutate.add_argument("--out", type=Path, metavar="DIR", help="also write the faulty workbooks, into a new folder")
 
     calibrate = verbs.add("calibrate", _calibrate, "grade a task's known-quality answers and hold their bands")
-    calibrate.add_argument("rubric", metavar="ID|FILE", help="a bundled task, or a rubric file")
+    calibrate.add_argument("task", metavar="ID|FILE", help="a bundled task, a calibration.yaml, or a folder with one")
+    calibrate.add_argument("--mutants", action="store_true", help="also plant faults in the reference")
+    calibrate.add_argument("--seed", type=int, default=0, metavar="N", help="fixes the cells chosen (%(default)s)")
+    calibrate.add_argument("--answers", type=Path, metavar="DIR", help="reports to correlate items over")
+    calibrate.add_argument(
+        "--min-kill", type=score, metavar="N", help="exit 1 if fewer than N %% of the faults cost points"
+    )
+    calibrate.add_argument(
+        "--save", action="store_true", help="keep the result beside the rubric, with its fingerprint"
+    )
+    calibrate.add_argument("--out", type=Path, metavar="DIR", help="write calibration.html, with pictures, into it")
 
 
 def _rubric_verbs(verbs: Verbs) -> None:
@@ -129,23 +135,26 @@ def _mutate(args: argparse.Namespace) -> int:
 
 
 def _calibrate(args: argparse.Namespace) -> int:
-    from xlcheck.calibrate import calibrate
+    from xlcheck.calibrate import calibration_of, hold_all
+    from xlcheck.discrimination import discriminate
+    from xlcheck.discrimination_page import calibration_text, discrimination_text, write_page
+    from xlcheck.provenance import save
 
-    calibration = calibrate(args.rubric)
-    print_facts(args, lambda: calibration.model_dump(mode="json"), lambda: _calibration_text(calibration))
-    return 0 if calibration.holds else 1
+    answers = hold_all(args.task)
+    calibration = calibration_of(answers)
+    wanted = args.mutants or args.min_kill is not None or args.answers is not None
+    found = discriminate(answers, args.answers, args.seed) if wanted else None
+    notes = [f"Saved: {save(answers[0].case.rubric, calibration, found)}"] if args.save else []
+    notes += [f"Page: {write_page(args.out, calibration, found)}"] if args.out is not None else []
 
+    def facts() -> dict[str, object]:
+        told = {"discrimination": found.model_dump(mode="json")} if found is not None else {}
+        return calibration.model_dump(mode="json") | told
 
-def _calibration_text(calibration: Calibration) -> str:
-    from xlcheck.report.words import columns, points
+    def words() -> str:
+        parts = [calibration_text(calibration), discrimination_text(found) if found is not None else None]
+        return "\n".join([part for part in parts if part] + [f"{note}\n" for note in notes])
 
-    rows = [["answer", "score", "must be", ""]]
-    for row in calibration.rows:
-        ends = [points(end) for end in (row.low, row.high) if end is not None]
-        shown = " to ".join(dict.fromkeys(ends)) or row.status
-        rows.append([row.name, shown, row.band, "holds" if row.holds else "BROKEN"])
-    text = columns(rows, indent="")
-    for row in calibration.rows:
-        if not row.holds:
-            text += f"\n{row.name}: {row.reason}\n" + "".join(f"  {mover}\n" for mover in row.moved)
-    return text
+    print_facts(args, facts, words)
+    spared = found is not None and args.min_kill is not None and found.kill_rate < args.min_kill
+    return 0 if calibration.holds and not spared else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,6 +109,7 @@ def _demo(args: argparse.Namespace) -> int:
 def _grade(args: argparse.Namespace) -> int:
     from xlcheck.pipeline import Given
 
+    _say_if_changed(args.rubric)
     given = Given(**{name: getattr(args, name) for name in Given._fields})
     report, files = _graded(args.submission, args.rubric, args.verdicts, args.out, language=args.lang, given=given)
     show_report(args, report)
@@ -119,6 +121,16 @@ def _grade(args: argparse.Namespace) -> int:
     rounds = [report] if report.followup is None else [report, report.followup]
     codes = [_grade_code(one, args.min_score, strict=args.strict) for one in rounds]
     return next((code for code in codes if code), 0)
+
+
+def _say_if_changed(rubric: str) -> None:
+    """Warn on standard error where the rubric's calibration does not speak for it."""
+    from xlcheck.provenance import warning
+    from xlcheck.rubric import load_rubric
+
+    said = warning(rubric, load_rubric(rubric))
+    if said is not None:
+        print(f"xlcheck: warning: {said}", file=sys.stderr)
 
 
 def _graded(

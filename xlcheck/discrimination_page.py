@@ -1,0 +1,136 @@
+"""Calibration and discrimination for people: tables for the terminal, one self-contained page with pictures."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+
+from xlcheck.calibrate import Calibration
+from xlcheck.discrimination import Discrimination, ItemUse, PlantedFault
+from xlcheck.errors import UsageError
+from xlcheck.report.html import GENERATOR
+from xlcheck.report.pictures import WIDE, rect, svg, text
+from xlcheck.report.words import columns, plain, points
+
+_LINE, _BAR, _FOOT = 34, 11, 4
+_SHOWN = {"costs": "costs points", "open": "left open", "free": "costs nothing", "harmless": "changes nothing"}
+
+
+def calibration_text(calibration: Calibration) -> str:
+    """Return the answers with their bands as a table, then what moved the broken ones."""
+    rows = [["answer", "score", "must be", ""]]
+    for row in calibration.rows:
+        ends = [points(end) for end in (row.low, row.high) if end is not None]
+        shown = " to ".join(dict.fromkeys(ends)) or row.status
+        rows.append([row.name, shown, row.band, "holds" if row.holds else "BROKEN"])
+    said = columns(rows, indent="")
+    for row in calibration.rows:
+        if not row.holds:
+            said += f"\n{row.name}: {row.reason}\n" + "".join(f"  {mover}\n" for mover in row.moved)
+    return said
+
+
+def discrimination_text(found: Discrimination) -> str:
+    """Return what each fault costs, and the items that tell no answers apart, as tables."""
+    head = (
+        f"{found.killed} of {found.decided} faults planted in {found.reference!r} cost points "
+        f"({points(found.kill_rate)} %)\n"
+    )
+    rows = [["fault", "cell", "points", "", "items"]]
+    rows += [[fault.operator, str(fault.cell), *_cost(fault), _items_of(fault)] for fault in found.faults]
+    said = head + "\n" + columns(rows, indent="")
+    idle = [item for item in found.items if item.idle]
+    if idle:
+        named = [[item.item, points(item.weight), item.idle or "", plain(item.title)] for item in idle]
+        said += "\nItems that told nothing apart, over all answers and mutants:\n" + columns(named)
+    known = [item for item in found.items if item.correlation is not None]
+    if known:
+        said += f"\nItem and rest of the total, correlation over {found.graded} graded answers, lowest first:\n"
+        known.sort(key=lambda item: item.correlation or 0.0)
+        said += columns([[item.item, f"{item.correlation:+.2f}", plain(item.title)] for item in known])
+    return said
+
+
+def _cost(fault: PlantedFault) -> tuple[str, str]:
+    lost = f"−{points(fault.drop)}" if fault.drop else "0"
+    return lost, _SHOWN[fault.cost] + (f", {points(fault.at_stake)} open" if fault.at_stake else "")
+
+
+def _items_of(fault: PlantedFault) -> str:
+    if fault.cost in ("costs", "harmless"):
+        return ", ".join(fault.items)
+    if not fault.asked:
+        return f"nothing in the rubric runs {' or '.join(fault.expected)}"
+    return f"{', '.join(fault.asked)} did not notice"
+
+
+def fault_picture(found: Discrimination) -> str:
+    """Draw a bar of points lost for every fault that does harm, those that cost nothing first."""
+    faults = [fault for fault in found.faults if fault.cost != "harmless"]
+    most = max((float(fault.drop + fault.at_stake) for fault in faults), default=1.0) or 1.0
+    scale, parts = WIDE / most, []
+    for at, fault in enumerate(faults):
+        y = at * _LINE
+        lost, undecided = float(fault.drop), float(fault.at_stake)
+        parts.append(text(0, y + 13, fault.operator.replace("-", " ")))
+        parts.append(text(WIDE, y + 13, _cost(fault)[0], "end", "strong" if fault.drop else "label fail"))
+        parts += [rect(0, y + 18, WIDE, "track", _BAR), rect(0, y + 18, lost * scale, "earned", _BAR)]
+        parts.append(rect(lost * scale, y + 18, undecided * scale, "undecided", _BAR))
+    return svg(WIDE, max(1, _LINE * len(faults) + _FOOT), parts)
+
+
+def item_picture(items: tuple[ItemUse, ...]) -> str:
+    """Draw for every item how many answers it passed, left open and failed, as one bar of the same width."""
+    parts = []
+    for at, item in enumerate(items):
+        y, whole = at * _LINE, item.passed + item.failed + item.undecided or 1
+        parts.append(text(0, y + 13, f"{item.item}  {plain(item.title)}"[:64]))
+        parts.append(
+            text(WIDE, y + 13, item.idle or f"{item.passed} of {whole}", "end", "label fail" * bool(item.idle))
+        )
+        parts += [rect(0, y + 18, WIDE, "track", _BAR), rect(0, y + 18, WIDE * item.passed / whole, "earned", _BAR)]
+        parts.append(rect(WIDE * item.passed / whole, y + 18, WIDE * item.undecided / whole, "undecided", _BAR))
+    return svg(WIDE, max(1, _LINE * len(items) + _FOOT), parts)
+
+
+def page(calibration: Calibration, found: Discrimination | None) -> str:
+    """Return the self-contained page: bands, the cost of every fault, and what each item told apart."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    style = files("xlcheck.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+    environment = Environment(
+        loader=PackageLoader("xlcheck.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"points": points, "plain": plain}
+    by_cost = groupby(found.faults, key=lambda fault: fault.cost) if found else ()
+    return environment.get_template("calibration.html.j2").render(
+        calibration=calibration,
+        found=found,
+        faults={_SHOWN[cost]: list(group) for cost, group in by_cost},
+        items_of=_items_of,
+        fault_picture=fault_picture(found) if found else "",
+        item_picture=item_picture(found.items) if found else "",
+        generator=GENERATOR,
+        style=style,
+        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+    )
+
+
+def write_page(folder: Path, calibration: Calibration, found: Discrimination | None) -> Path:
+    """Write ``calibration.html`` into a folder; UsageError where a file there is not ours, or it cannot be written."""
+    path = folder / "calibration.html"
+    try:
+        if path.exists() and GENERATOR not in path.read_text(encoding="utf-8", errors="replace")[:2000]:
+            raise UsageError(f"{path} exists and is no page of xlcheck; choose another folder with --out")
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(page(calibration, found), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{folder}: the page cannot be written there: {error.strerror or error}") from None
+    return path
