@@ -9,6 +9,7 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, magnitude, memory, twins
 from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.minor_units import accepted_powers
 from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
@@ -60,27 +61,31 @@ def per_share(
         return
     yield from twins.odd_scale(roles, recalc, graph)
     ratio = value * count / equity
-    rounding = rounding_of(recalc, value_per_share.cell)
-    near = max(1e-6, rounding / abs(value) if value else 0.0)
+    near = max(1e-6, rounding_of(recalc, value_per_share.cell) / abs(value) if value else 0.0)
     power = _power_of_ten(ratio, near)
     if power is None:
         yield from _unscaled(ratio, near, value_per_share, equity_value, shares, roles, recalc, graph)
         return
     owned = with_source_unit(equity_value, recalc, graph) if power == 0 and in_units(counted) else equity_value
     declared = count_power(owned, counted)
-    if declared is not None and declared != power:
-        expected = equity / count * 10.0**declared
-        message = f"{value_per_share.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
-        yield Finding(message=message, cell=value_per_share.cell, found=value, expected=expected, unit="per share")
+    if declared is not None and power - declared not in accepted_powers(value_per_share, recalc):
+        yield _other_units(value_per_share, equity / count, declared, power)
         return
     said = owned.factor != 1 and labelled_factor(shares, recalc, graph) is not None
     off = None if said else magnitude.off_the_price(value_per_share, price, power, recalc)
     off = off or magnitude.impossible_count(value_per_share, owned, counted, power, recalc)
     if off is not None:
         yield off
-        return
-    yield from _deposit_ratio(value_per_share, current_price, upside, recalc, graph)
-    yield Fits(convention="equity over shares" if power == 0 else f"equity over shares, factor 1e{power}")
+    else:
+        yield from _deposit_ratio(value_per_share, current_price, upside, recalc, graph)
+        yield Fits(convention="equity over shares" if power == 0 else f"equity over shares, factor 1e{power}")
+
+
+def _other_units(value: Located, whole: float, declared: int, power: int) -> Finding:
+    message = f"{value.cell} is off by 10^{abs(declared - power)}: equity and shares stand in other units"
+    return Finding(
+        message=message, cell=value.cell, found=value.value, expected=whole * 10.0**declared, unit="per share"
+    )
 
 
 def _without_equity(value: Located, price: float | None, roles: Roles, recalc: Recalc) -> Outcomes:

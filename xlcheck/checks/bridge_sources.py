@@ -224,14 +224,18 @@ def _name(role: str) -> str:
 
 
 def heading_year(cell: CellRef, recalc: Recalc) -> int | None:
-    """Return the year that heads the column of a cell: the nearest dated cell above with a dated one beside it."""
+    """Return the year that heads the column of a cell: the nearest dated cell above with a dated one beside it.
+
+    None for a number that stands alone in its row: the heading belongs to a table above it.
+    """
     for row in range(cell.row - 1, 0, -1):
         year = year_in(CellRef(cell.sheet, row, cell.column), recalc)
         if year is None:
             continue
-        beside = [CellRef(cell.sheet, row, cell.column + step) for step in (-2, -1, 1, 2) if cell.column + step > 0]
-        if any(year_in(other, recalc) is not None for other in beside):
-            return year
+        beside = [cell._replace(column=cell.column + step) for step in (-2, -1, 1, 2) if cell.column + step > 0]
+        dated = [other for other in beside if year_in(other._replace(row=row), recalc) is not None]
+        if dated:
+            return year if any(recalc.number(other) is not None for other in dated) else None
     return None
 
 

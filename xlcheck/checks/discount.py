@@ -9,7 +9,7 @@ from itertools import pairwise
 from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import discount_varying, rates_read, valuation
+from xlcheck.checks import cadence, discount_varying, rates_read, valuation
 from xlcheck.checks.sheet import text_at
 from xlcheck.checks.valuation import as_range
 from xlcheck.graph import Graph
@@ -89,10 +89,23 @@ def factor_identity(
     elif next(dcf.timings(read.known), None) is None and not _own_rate(roles, graph, read):
         yield Unverifiable(reason=f"the factors of {as_range(read.cells)} do not all read the bound discount rate")
     else:
-        yield from _judge(read, recalc, graph)
+        yield from _judge(read, recalc, graph, cadence.length(roles, recalc))
 
 
-def _judge(read: valuation.Exponents, recalc: Recalc, graph: Graph) -> Outcomes:
+def _judge_short(read: valuation.Exponents, step: float) -> Outcomes:
+    """Judge the exponents of quarters, half-years or months: one period of that length from flow to flow."""
+    timing = next(dcf.timings([value / step for value in read.known], _YEARS.absolute / step), None)
+    if timing is not None:
+        yield Fits(convention=f"periods of {step:.4g} years ({read.source})")
+        return
+    message = f"the flows of {step:.4g} years each are discounted {_listed(read.known)} years"
+    yield _finding(message, as_range(read.cells), _listed(read.known), f"{step:.4g}, {2 * step:.4g}, …")
+
+
+def _judge(read: valuation.Exponents, recalc: Recalc, graph: Graph, step: float = 1.0) -> Outcomes:
+    if step < 1:
+        yield from _judge_short(read, step)
+        return
     found = read.known
     if len(found) > 2 and abs(found[0]) < 0.001 and abs(found[1] - 1) < 0.012:
         read = valuation.Exponents(read.values[1:], read.cells[1:], read.source)  # the valuation date itself

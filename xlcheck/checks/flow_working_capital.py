@@ -21,6 +21,14 @@ _CHANGE = re.compile(
 _LEVEL_WORDS = re.compile(r"working\s*capital|\bNWC\b|营运资[本金]|運転資[本金]|umlaufvermögen", re.IGNORECASE)
 
 
+_NEGATIVE = re.compile(
+    r"negative (net )?working capital|deferred (revenue|income)|unearned|customer (deposit|advance|prepayment)|float\b"
+    r"|负营运资[本金]|预收|合同负债",
+    re.IGNORECASE,
+)
+"""Labels of a business that its customers finance: growth brings cash in."""
+
+
 def working_capital_items(recalc: Recalc, roles: Roles, flow: CellRef) -> list[Item]:
     """Return the terms of a flow that stand for working capital."""
     items = items_of(recalc, roles, flow)
@@ -178,6 +186,8 @@ def _effects(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> list[tuple[It
             sign, source = traced(recalc, item.cell)
             node = trees(recalc).get(source)
             changes = differences(node) if node is not None else ()
+            if _NEGATIVE.search(f"{item.label} {line_label(recalc, source)}"):
+                continue
             found.append((item, {one.sign * sign * item.sign for one in changes}))
     return found
 

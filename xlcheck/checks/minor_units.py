@@ -30,6 +30,11 @@ def lacks_hundred(
     return Finding(message=message, cell=value.cell, found=value.value, expected=100 * whole, unit="per share")
 
 
+def accepted_powers(value: Located, recalc: Recalc) -> tuple[int, ...]:
+    """Return by which powers of ten a value per share may differ from equity over shares: 2 for pence as well."""
+    return (0, 2) if _named(value, recalc) else (0,)
+
+
 def _named(located: Located, recalc: Recalc) -> bool:
     if located.cell is None:
         return False

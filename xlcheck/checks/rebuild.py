@@ -194,6 +194,10 @@ def _closed_form(
     """Return the terminal value from its closed form, in words, and whether it already is a present value."""
     multiple, ebitda = roles.get("exit_multiple"), roles.series.get("ebitda")
     if method == "multiple" and multiple is not None and multiple.value is not None:
+        for role in ("revenue", "nopat", "fcff", "fcfe"):
+            line = roles.series.get(role)
+            if line is not None and line.values[-1] and valuation.close(stated, multiple.value * line.values[-1]):
+                return stated, f"exit multiple on {role}", False
         if ebitda is not None and ebitda.values and ebitda.values[-1] is not None:
             return multiple.value * ebitda.values[-1], "exit multiple on EBITDA", False
         return stated, "exit multiple as stated", False

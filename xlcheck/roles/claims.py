@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Node, Ref, walk
+from xlcheck.formula import Node, Ref, terms, walk
 from xlcheck.roles.naming import Named
 from xlcheck.roles.shapes import Shapes
 
@@ -46,9 +46,12 @@ def is_named_claim(shapes: Shapes, node: Node) -> bool:
 
 
 def is_named_whole(shapes: Shapes, node: Node) -> bool:
-    """Say whether a label insists that a value less claims is the enterprise value (net of corporate costs)."""
-    if not isinstance(node, Ref):
+    """Say whether a label insists that a value with further terms, none a known claim, is the enterprise value."""
+    tree = shapes.tree(shapes.root(node.cell)) if isinstance(node, Ref) else None
+    if not isinstance(node, Ref) or tree is None:
         return False
+    if any(claim_role(shapes, part) is not None for _, part in terms(tree)):
+        return False  # cash and investments belong to the bridge, wherever it draws its line
     value, equity = (shapes.naming.score(node.cell, role) for role in ("enterprise_value", "equity_value"))
     return value >= SURE and value > equity
 
