@@ -47,9 +47,7 @@ def per_share(
     Source:
         CFA Level II, free cash flow valuation.
     """
-    odd = magnitude.odd_year(shares, recalc, graph)
-    if odd is not None:
-        yield odd
+    yield from filter(None, [magnitude.odd_year(shares, recalc, graph)])
     counted = with_label_unit(shares, recalc, graph)
     price = magnitude.market_price(value_per_share, current_price, market_cap, counted)
     if equity_value is None:
