@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 from xlcheck import dcf
@@ -10,6 +11,7 @@ from xlcheck.cells import Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.sheet import row_label
+from xlcheck.checks.solved_input import solved_input
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -90,7 +92,7 @@ def solves_to_price(
     Why it matters:
         A goal seek that was not run again after a change answers a question nobody asked.
     Accepted conventions:
-        An implied value typed at its printed decimals.
+        An implied value typed at its printed decimals, or interpolated between the rows of a table.
     Example:
         Implied growth of 5.9 % and a value of 31.2 beside a price of 36.4.
     How to fix:
@@ -100,23 +102,24 @@ def solves_to_price(
     Source:
         Rappaport and Mauboussin, Expectations Investing.
     """
-    value, price = value_per_share.value, current_price.value
-    if value is None or not price or implied_value.cell is None or value_per_share.cell is None:
+    price, cell, where = current_price.value, value_per_share.cell, implied_value.cell
+    if not price or where is None or cell is None:
         yield NotApplicable(reason="no implied value, value per share and price are bound to cells")
         return
-    source = graph.pure_link(implied_value.cell)
-    if source not in graph.ancestors([value_per_share.cell]):
-        yield NotApplicable(reason=f"{source} is not among the inputs of the value per share: nothing was solved for")
+    solved = solved_input(where, cell, price, recalc, graph)
+    if solved is None:
+        yield NotApplicable(reason=f"{where} stands for no input of the value per share: nothing was solved for")
         return
-    slope = live.derivative(recalc, value_per_share.cell, source)
-    shown = recalc.number(source)
-    digits = len(f"{shown:.10g}".partition(".")[2]) if shown is not None else 0
-    open_by = abs(slope or 0.0) * 10.0**-digits
-    if abs(value - price) <= max(0.005 * price, open_by):
-        yield Fits(convention="the value per share is the price")
-        return
-    message = f"at the implied value {implied_value.cell} the value per share is {value:.6g}, the price {price:.6g}"
-    yield Finding(message=message, cell=implied_value.cell, found=value, expected=price, unit="per share")
+    residual = solved.gap(cell, price, recalc)(solved.stated)
+    slope = live.derivative(recalc, cell, solved.input)
+    if residual is None:
+        yield Unverifiable(reason=f"at the implied value {where} the value per share is no number")
+    elif abs(residual) <= max(0.005 * price, abs(slope or 0.0) * solved.loose):
+        yield Fits(convention=f"the value per share is the price; solved input {solved.input}, {solved.how}")
+    else:
+        value = price + residual
+        message = f"at the implied value {where} the value per share is {value:.6g}, the price {price:.6g}"
+        yield Finding(message=message, cell=where, found=value, expected=price, unit="per share")
 
 
 @check("reverse.implied-value", consequence_of=("reverse.solves-to-price",))
@@ -126,50 +129,53 @@ def implied(
     """The implied value is the one at which the live model gives the price.
 
     What it holds:
-        Solving the model afresh for the price finds the stated implied value, and no other root in its neighbourhood.
+        Solving the model afresh for the price finds the stated implied value; every other root nearby is told.
     Why it matters:
         The answer of a reverse DCF is this number.
     Accepted conventions:
-        Rounding to the printed decimals; several roots are reported, each accepted.
+        Rounding to the printed decimals; a goal seek, a closed form, an answer interpolated between the rows of a table
+        (a tenth of its step); several roots are reported, each accepted.
     Example:
         Stated 5.9 %, solved 5.88 %.
     How to fix:
         Solve again for value per share = price.
     Units and tolerance:
-        The unit of the implied value; one unit of its last decimal.
+        The unit of the implied value; one unit of its last decimal, a tenth of a table's step.
     Source:
         Rappaport and Mauboussin, Expectations Investing.
     """
     price, cell, where = current_price.value, value_per_share.cell, implied_value.cell
-    source = graph.pure_link(where) if where is not None else None
-    stated = recalc.number(source) if source is not None else None
-    if price is None or cell is None or source is None or stated is None or where is None:
-        yield NotApplicable(reason="no implied value, value per share and price are bound to cells")
+    solved = solved_input(where, cell, price, recalc, graph) if where and cell and price else None
+    if where is None or cell is None or not price or solved is None:
+        yield NotApplicable(reason="no implied value, value per share and price are bound, or nothing was solved for")
         return
-    held = recalc.book.get(source)
-    if held is None or held.formula is not None:
-        yield Unverifiable(reason=f"{source} is a formula: the input that it stands for is not known")
-        return
-
-    def gap(value: float) -> float | None:
-        moved = live.run(recalc, {source: value}, [cell])[cell]
-        return None if moved is None else moved - price
-
-    width = max(abs(stated), 0.02)
-    found = dcf.roots(gap, stated - width, stated + width)
-    digits = len(f"{stated:.10g}".partition(".")[2])
-    near = max(10.0**-digits, 1e-6 * abs(stated))
-    if not found:
-        yield Unverifiable(
-            reason=f"no value of {source} between {stated - width:.4g} and {stated + width:.4g} gives the price"
-        )
-    elif any(abs(root - stated) <= near for root in found):
-        more = f" ({len(found)} roots)" if len(found) > 1 else ""
-        yield Fits(convention=f"solved {min(found, key=lambda root: abs(root - stated)):.6g}{more}")
-    else:
+    gap, stated = solved.gap(cell, price, recalc), solved.stated
+    found, low, high = _roots(gap, stated)
+    right = [root for root in found if abs(root - stated) <= solved.loose]
+    if right:
+        others = ", ".join(f"{root:.6g}" for root in found if root not in right)
+        more = f"; {len(found)} roots, also {others}" if others else "; the only root"
+        yield Fits(convention=f"solved {right[0]:.6g}, {solved.how}{more} between {low:.4g} and {high:.4g}")
+    elif found:
         best = min(found, key=lambda root: abs(root - stated))
-        message = f"the price follows at {best:.6g}, stated is {stated:.6g}"
+        message = f"the price follows at {', '.join(f'{root:.6g}' for root in found)}, stated is {stated:.6g}"
         yield Finding(message=message, cell=where, found=stated, expected=best, unit=implied_value.unit)
+    elif gap(low) is None or gap(high) is None:
+        yield Unverifiable(
+            reason=f"the model gives no number for all of {low:.4g} to {high:.4g}, where {solved.input} was looked for"
+        )
+    else:
+        message = f"no value of {solved.input} between {low:.4g} and {high:.4g} gives the price of {price:.6g}"
+        yield Finding(message=message, cell=where, found=stated, expected=None, unit=implied_value.unit)
+
+
+def _roots(gap: Callable[[float], float | None], stated: float) -> tuple[list[float], float, float]:
+    """Return every value near the stated one at which the price follows, else any in a wide range, and that range."""
+    width = max(abs(stated), 0.02)
+    narrow = (stated - width, stated + width)
+    wide = (-0.5, 1.0) if abs(stated) < 1 else (stated / 20, stated * 20) if stated > 0 else (stated * 20, stated / 20)
+    found = dcf.roots(gap, *narrow)
+    return (found, *narrow) if found else (dcf.roots(gap, *wide, steps=60), *wide)
 
 
 _NO_GROWTH = re.compile(
