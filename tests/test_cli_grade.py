@@ -191,7 +191,6 @@ def test_out_folder_with_another_report_json_is_kept(grade, answer, tmp_path):
     assert "choose another folder with --out" in err
 
 
-
 # -- the bundled task ------------------------------------------------------------------------------------------------
 
 
@@ -213,3 +212,15 @@ def test_calibrate_holds_every_band(run):
     assert (code, err) == (0, "")
     assert "BROKEN" not in text
     assert "reference" in text
+
+
+def test_a_workbook_about_something_else_has_no_full_marks_under_a_rubric_that_skips_what_is_absent(tmp_path, capsys):
+    from raw_package import parts_of, write
+
+    write(tmp_path / "notes.xlsx", parts_of('<row r="1"><c r="A1"><v>1</v></c></row>'))
+    code = cli.main(
+        ["grade", str(tmp_path / "notes.xlsx"), "--rubric", "generic-dcf", "--out", str(tmp_path), "--json"]
+    )
+    card = json.loads(capsys.readouterr().out)["score_card"]
+    assert (code, card["status"], card["score"]) == (3, "ungradable", None)
+    assert "no cell of a valuation was found" in card["reason"]

@@ -80,6 +80,12 @@ class Given(NamedTuple):
 NOTHING_GIVEN = Given()
 
 
+NO_VALUATION = (
+    "no cell of a valuation was found with confidence (a discount rate, flows, an enterprise value, a value per share)"
+    "; --binding names them"
+)
+
+
 class Graded(NamedTuple):
     """A report and what it rests on, for renderers that show the workbook."""
 
@@ -142,12 +148,19 @@ def _round(submission: FilePath, rules: Rubric, rulings: tuple[Verdict, ...], kn
         return _unread(rules, None, empty_card(rules, found.reason or "there is no workbook"), changed)
     if not any(paper.book.cells()):
         return _unread(rules, paper, empty_card(rules, f"{paper.book.file_name} has no cell content"), changed)
+    if _asks_for_nothing(rules) and not (paper.roles.scalars or paper.roles.series or paper.roles.ambiguous):
+        return _unread(rules, paper, ungradable_card(rules, f"{paper.book.file_name}: {NO_VALUATION}"), changed)
     paper = replace(paper, **known._asdict())
     results = _checked(paper, _asked(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
     leak = leak_in(paper.recalc, paper.memos, known.evidence)
     card = score(rules, results, verify(rulings, handed_in), leak=leak, overrides=changed)
     return Graded(_report(rules, paper, results, _audited(card, given)), paper)
+
+
+def _asks_for_nothing(rules: Rubric) -> bool:
+    """Tell whether whatever is absent costs nothing, so that a workbook about something else would have full marks."""
+    return not rules.judge and all(item.when_absent == "skip" for item in rules.program)
 
 
 def _rulings(verdicts: FilePath | Sequence[FilePath] | None, rules: Rubric) -> tuple[Verdict, ...]:

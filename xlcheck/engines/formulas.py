@@ -22,6 +22,8 @@ _UNTRUSTED = re.compile(
     r"\b(?:TODAY|NOW|RAND|RANDBETWEEN|RANDARRAY|OFFSET|INDIRECT|SUBTOTAL|AGGREGATE|CELL|INFO|LET|LAMBDA|ROW\(\)|COLUMN\(\))",
     re.IGNORECASE,
 )
+_LONGEST = 1_500
+"""Characters of a formula: its parser takes time with the square of them."""
 _LARGEST = 200_000
 
 
@@ -76,6 +78,9 @@ class FormulasSession:
         self, text: str, ref: CellRef, known: dict[CellRef, Scalar | Unsolved], above: tuple[CellRef, ...]
     ) -> Sequence[Sequence[Scalar | Unsolved]]:
         """Return the rows of the result, one of one for a single value."""
+        if len(text) > _LONGEST:
+            detail = f"formulas: a formula of {len(text):,} characters takes it too long"
+            return [[Unsolved(kind="engine_failure", detail=detail)]]
         if _UNTRUSTED.search(text):
             detail = "formulas: a function that it does not do as Excel does"
             return [[Unsolved(kind="unsupported_function", detail=detail)]]
