@@ -11,7 +11,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks import claims, memory
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc import NEAR, rate_finding, typed_digits
-from xlcheck.formula import Ref, factors, terms, walk
+from xlcheck.formula import Call, Number, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -63,6 +63,8 @@ def capm(
         yield Fits(convention="rf + β·ERP and further premia")
         return
     slip = _capm_slip(cost_of_equity, beta, (equity_risk_premium, market_return), (rf, premium), extras, recalc, graph)
+    named = (risk_free_rate, beta, equity_risk_premium, market_return, country_risk_premium, size_premium)
+    slip = slip or _odd_form(cost_of_equity, named, dcf.capm(rf, slope, premium), recalc, graph)
     if slip is not None:
         yield slip
         return
@@ -99,6 +101,24 @@ def _capm_slip(
             if near.allows(ke - rest, wrong):
                 return rate_finding(f"the cost of equity {cost.cell} {words}", cost, rf + slope * premium + rest)
     return None
+
+
+def _odd_form(
+    cost: Located, named: tuple[Located | None, ...], expected: float, recalc: Recalc, graph: Graph
+) -> Finding | None:
+    """Accuse a formula that reads nothing but the parts of CAPM, two of them at least, and puts them together oddly."""
+    node = claims.formula_node(graph.pure_link(cost.cell), recalc) if cost.cell is not None else None
+    parts = {graph.pure_link(held.cell): held for held in named if held is not None and held.cell is not None}
+    read = {graph.pure_link(one.cell) for one in walk(node) if isinstance(one, Ref)} if node is not None else set()
+    if len(read) < 2 or not read <= set(parts) or any(isinstance(one, Call) for one in walk(node or Number(0.0))):
+        return None
+    beta = next((cell for cell, held in parts.items() if held.role == "beta"), None)
+    typed = next((one.value for one in walk(node or Number(0.0)) if isinstance(one, Number) and one.value != 1), None)
+    if beta not in read and typed is not None:
+        message = f"the cost of equity {cost.cell} types {typed:g} where the beta stands in {beta}"
+    else:
+        message = f"the cost of equity {cost.cell} puts the parts of CAPM together in no accepted form"
+    return rate_finding(message, cost, expected)
 
 
 def _premium(premium: Located | None, market: Located | None, risk_free: float | None) -> float | None:
@@ -147,6 +167,10 @@ def _rests(cost: Located, rf: float, recalc: Recalc, graph: Graph) -> list[float
         for sign, part in (terms(node) if node is not None else ())
         if isinstance(part, Ref) and (value := recalc.number(part.cell)) is not None
     ]
+    typed = [
+        part.value * cost.factor * sign for sign, part in (terms(node) if node else ()) if isinstance(part, Number)
+    ]
+    added += typed
     others = [value for value in added if abs(value - rf) > 1e-12]
     return [sum(others), *others]
 
