@@ -110,6 +110,16 @@ def test_a_calibration_with_an_unknown_kind_is_not_valid():
     assert CalibrationFile.model_fields["answers"].is_required()
 
 
+def test_overrides_are_valid_as_the_page_shows_them():
+    page = (FIXTURES.parent / "docs" / "judging.md").read_text(encoding="utf-8")
+    example = page.split("```yaml\n")[1].partition("```")[0]
+    shown = json.loads(json.dumps(yaml.safe_load(example), default=str))
+    assert errors("overrides", shown) == []
+    graded = shown["overrides"][0] | {"result": 3}
+    assert errors("overrides", {"overrides": [graded]}) == []
+    assert errors("overrides", {"overrides": [graded | {"who": None}]})
+
+
 # -- verdicts --------------------------------------------------------------------------------------------------------
 
 

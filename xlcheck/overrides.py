@@ -31,7 +31,7 @@ class Override(Frozen):
 
     item: str
     """Id of a program or judge item, a deduction or a fatal error."""
-    result: str
+    result: Annotated[str, Field(json_schema_extra={"type": ["string", "number"]})]
     """``pass`` or ``fail``; for a check also a credit from 0 to 1, on the 0-4 scale a grade; ``triggered`` or
     ``not triggered`` for a deduction or a fatal error."""
     who: Words

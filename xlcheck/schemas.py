@@ -10,13 +10,14 @@ from xlcheck.binding import binding_schema
 from xlcheck.calibrate import CalibrationFile
 from xlcheck.errors import UsageError
 from xlcheck.modeldocs import described_schema
+from xlcheck.overrides import OverrideFile
 from xlcheck.report.document import Report
 from xlcheck.report.json import dumps
 from xlcheck.rubric import rubric_schema
 from xlcheck.verdicts import verdicts_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-VERSIONS = {"report": 1, "rubric": 1, "verdicts": 1, "binding": 1, "calibration": 1}
+VERSIONS = {"report": 1, "rubric": 1, "verdicts": 1, "binding": 1, "calibration": 1, "overrides": 1}
 """Document to version: raised when what was valid no longer is, or a key changes its meaning."""
 _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "report": lambda: described_schema(Report, "serialization"),
@@ -24,6 +25,7 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "verdicts": verdicts_schema,
     "binding": binding_schema,
     "calibration": lambda: described_schema(CalibrationFile),
+    "overrides": lambda: described_schema(OverrideFile),
 }
 
 

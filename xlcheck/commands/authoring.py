@@ -9,7 +9,7 @@ from xlcheck.arguments import Verbs, add_workbook, score
 from xlcheck.commands.output import declared_checks, print_facts, show_file
 from xlcheck.errors import UsageError
 
-SCHEMAS = ("report", "rubric", "verdicts", "binding", "calibration")
+SCHEMAS = ("report", "rubric", "verdicts", "binding", "calibration", "overrides")
 RUBRIC_KINDS = ("dcf", "reverse-dcf", "checks-only", "judgement")
 
 
