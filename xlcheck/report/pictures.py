@@ -121,7 +121,8 @@ def bridge(steps: Sequence[Step], say: Words | None = None) -> str:
         x, wide = 4 + (start - low) * scale, max(2.0, (end - start) * scale)
         shown = f"{_signed(step.amount / unit, step.total)}{suffix}"
         if step.right is not None:
-            shown += f" ≠ {say('should_be', amount=_signed(step.right / unit, False) + suffix)}"
+            right = say("should_be", amount=_signed(step.right / unit, False) + suffix)
+            shown += f" ≠ {right}"
             parts.append(rect(x - 3, y + 17, wide + 6, "wrong", _BAR + 6))
         parts.append(text(4, y + 15, step.name))
         parts.append(text(WIDE, y + 15, shown, "end", "strong"))
