@@ -126,6 +126,8 @@ NAMED = [
     ("cell S2 of the sheet", []),
     ("port plan [S2]", ["S2"]),
     ("S2", ["S2"]),
+    ("S2 port authority, cover page", ["S2"]),
+    ("S2024 plan", []),
     ("BN-04 and ar2025", ["BN-04", "AR2025"]),
     ("BN-041", []),
     ("THE FERRY LEAFLET", ["LEAF"]),

@@ -219,16 +219,18 @@ def _content(folder: Path, source: Source) -> bytes:
 
 
 def sources_named(text: str, sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return the sources that a text names: by id, in brackets if it is short, or by title, other name or file.
+    """Return the sources that a text names: by id, or by title, other name or file.
 
+    A short id counts in brackets and, if it has a digit, as the first word (``E03 Quarterly report, note 6``).
     A name inside the longer name of another source is not taken for a source of its own.
     """
     plain = folded(text)
     spans: list[tuple[int, int, Source]] = []
     for source in sources:
         names = [re.escape(folded(name)) for name in source.names]
-        short = len(source.id) < 4 and plain != folded(source.id)
-        names.append(rf"\[{re.escape(folded(source.id))}\]" if short else re.escape(folded(source.id)))
+        bare = re.escape(folded(source.id))
+        first = rf"|\A{bare}" if re.search(r"\d", bare) else ""
+        names.append(rf"(?:\[{bare}\]{first}|\A{bare}\Z)" if len(source.id) < 4 else bare)
         for name in names:
             spans += [(*match.span(), source) for match in re.finditer(rf"(?<![\w.-]){name}(?![\w-]|\.\w)", plain)]
     outer = [
