@@ -84,3 +84,5 @@ def test_roots_are_all_found_and_poles_are_not():
     assert dcf.roots(lambda x: x * x - 2, -3, 3) == pytest.approx([-(2**0.5), 2**0.5])
     assert dcf.roots(lambda x: 1 / (x - 0.513), 0, 1) == []
     assert dcf.roots(lambda x: None, 0, 1) == []
+    # at 0.6, a point of the scan, rounding leaves 1e-15: a root all the same
+    assert dcf.roots(lambda x: 40 * x * (1 - x) - 9.6, 0, 0.8) == pytest.approx([0.4, 0.6])

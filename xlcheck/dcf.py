@@ -170,7 +170,7 @@ def roots(function: Callable[[float], float | None], low: float, high: float, st
         if start == 0:
             found.append(left)
         elif start is not None and end is not None and start * end < 0:
-            root = _bisect(function, left, right, start, 1e-10 * (high - low))
+            root = _bisect(function, left, right, (start, end), 1e-10 * (high - low))
             if root is not None:
                 found.append(root)
     if values[-1] == 0:
@@ -179,9 +179,9 @@ def roots(function: Callable[[float], float | None], low: float, high: float, st
 
 
 def _bisect(
-    function: Callable[[float], float | None], left: float, right: float, start: float, width: float
+    function: Callable[[float], float | None], left: float, right: float, ends: tuple[float, float], width: float
 ) -> float | None:
-    first = abs(start)
+    start, most = ends[0], max(map(abs, ends))
     while right - left > width:
         middle = (left + right) / 2
         value = function(middle)
@@ -191,4 +191,4 @@ def _bisect(
             return middle
         left, right, start = (middle, right, value) if value * start > 0 else (left, middle, start)
     value = function((left + right) / 2)
-    return (left + right) / 2 if value is not None and abs(value) <= first else None
+    return (left + right) / 2 if value is not None and abs(value) <= most else None

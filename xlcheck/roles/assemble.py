@@ -308,6 +308,12 @@ class Assembly:
         for role in ("valuation_date", "ronic", "base_year"):
             self._choose(role, self._near(everything), 0.75)
         self._choose("implied_value", self._near(everything), 0.75, inside=True)
+        self._choose("implied_value", self._read_off, 0.75, inside=True)
+
+    def _read_off(self, candidate: Candidate) -> float:
+        """Tell an answer that a formula reads off a table by the price: it depends on the price and is no input."""
+        price, cell = self.chain.cell("current_price"), candidate.num.ref
+        return 0.2 if price is not None and cell != price and price in self.graph.ancestors([cell]) else 0.0
 
 
 def _same(left: float | None, right: float | None) -> bool:
