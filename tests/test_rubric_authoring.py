@@ -8,7 +8,7 @@ import pytest
 
 from xlcheck.authoring import PRESETS, TaskKind, explain, lint, numbers_only_ceiling, skeleton
 from xlcheck.errors import UsageError
-from xlcheck.rubric import parse_rubric
+from xlcheck.rubric import load_rubric, parse_rubric
 
 CLEAN = """\
 schema_version: 1
@@ -110,6 +110,82 @@ def test_chinese_conditions_are_read_as_well() -> None:
         "Two facts are named, each with a threshold, that would refute the advice.", "永续增长率低于WACC"
     )
     assert codes(text) == {"a-check-decides-this"}
+
+
+CHINESE = """\
+schema_version: 1
+id: ferry-zh
+title: 轮渡公司估值
+mode: financial_model
+program:
+  - {id: P01, check: bridge.signs, weight: 20, group: bridge}
+  - {id: P02, check: wacc.range, weight: 10, group: rates, params: {low: 0.06, high: 0.09}}
+judge:
+  - {id: J01, dimension: 论证, weight: 20,
+     pass_if: 备忘录为两条航线的客流增长各给出一个原因。,
+     fail_if: 至少一条航线没有原因。, quote: required}
+  - {id: J02, dimension: 论证, weight: 20,
+     pass_if: 燃油成本与合同或报价相联系。,
+     fail_if: 燃油只是收入的一个比例。, quote: required}
+  - {id: J03, dimension: 结论, weight: 20,
+     pass_if: 列出两个会推翻建议的事实及其界限。,
+     fail_if: 少于两个。, quote: required}
+  - {id: J04, dimension: 结论, weight: 10,
+     pass_if: 指出本分析的一个弱点及其方向。,
+     fail_if: 没有指出弱点。, quote: required}
+fatal:
+  - {check: fatal.share-count}
+"""
+WEAK_ZH = {
+    "several-conditions": ("燃油成本与合同或报价相联系", "燃油成本与合同相联系，并且工资有日期"),
+    "vague-words": ("指出本分析的一个弱点及其方向", "对本分析的弱点论述充分"),
+    "a-check-decides-this": ("列出两个会推翻建议的事实及其界限", "情景概率之和为一"),
+    "no-fail-condition": ("fail_if: 没有指出弱点。, ", ""),
+    "overlapping-items": ("指出本分析的一个弱点及其方向", "说明为两条航线的客流增长各给出一个原因"),
+    "numbers-only-ceiling": ("fail_if: 燃油只是收入的一个比例。, quote: required", "fail_if: 燃油只是收入的一个比例。"),
+    "unreachable-band": ("program:\n", "cap_on_fatal: 55\nprogram:\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", WEAK_ZH)
+def test_each_weakness_of_a_chinese_rubric_is_named_and_no_other(code: str) -> None:
+    old, new = WEAK_ZH[code]
+    assert old in CHINESE
+    assert codes(CHINESE) == set()
+    assert codes(CHINESE.replace(old, new, 1)) == {code}
+
+
+def test_six_weaknesses_of_a_chinese_rubric_are_all_named() -> None:
+    text = CHINESE.replace("fail_if: 至少一条航线没有原因。, ", "")
+    chosen = ["several-conditions", "vague-words", "a-check-decides-this", "unreachable-band"]
+    for code in chosen:
+        text = text.replace(*WEAK_ZH[code], 1)
+    text = text.replace(", params: {low: 0.06, high: 0.09}", "")
+    assert codes(text) == {*chosen, "no-fail-condition", "range-without-bounds"}
+
+
+def test_one_dimension_that_outweighs_all_others_is_named() -> None:
+    text = CLEAN.replace("dimension: conclusion\n    weight: 20", "dimension: thesis\n    weight: 20")
+    assert codes(text) == set()
+    text = text.replace("J04\n    dimension: conclusion\n    weight: 10", "J04\n    dimension: a\n    weight: 5")
+    more = "  - {id: J05, dimension: b, weight: 5, pass_if: Crew is counted., fail_if: It is not., quote: required}\n"
+    assert codes(text.replace("fatal:\n", more + "fatal:\n")) == {"heavy-dimension"}
+
+
+def test_items_of_the_second_round_are_looked_at_as_well() -> None:
+    second = """\
+followup:
+  information: [{text: Fares rise., moves: {role: revenue, factor: 1.1}}]
+  judge:
+    - {id: FJ1, dimension: news, weight: 100, pass_if: The news is used in a reasonable way., fail_if: It is not.}
+"""
+    found = [advice for advice in lint(parse_rubric(CLEAN + second)) if advice.code == "vague-words"]
+    assert [advice.item for advice in found] == ["FJ1"]
+
+
+@pytest.mark.parametrize("task", ["sic-epitaxy-dcf", "bigtech-reverse-dcf", "ashare-pump-dcf"])
+def test_bundled_tasks_have_no_weakness(task: str) -> None:
+    assert lint(load_rubric(task)) == ()
 
 
 def test_the_numbers_only_ceiling_counts_checks_and_items_without_a_quote() -> None:

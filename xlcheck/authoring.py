@@ -11,11 +11,13 @@ from typing import Literal
 
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
-from xlcheck.rubric import JudgeItem, Rubric
+from xlcheck.rubric import JudgeItem, Rubric, second_round
 from xlcheck.scoring.card import exact
 
 HEAVY = Decimal(20)
 """Points above which one item decides too much alone."""
+HALF = Decimal(50)
+"""Points above which one dimension outweighs all others together."""
 ALIKE = 0.6
 """Share of common words above which two conditions overlap."""
 
@@ -32,7 +34,11 @@ class Advice(Frozen):
 
 def lint(rubric: Rubric) -> tuple[Advice, ...]:
     """Return the weaknesses of a valid rubric, by kind; an empty tuple for a clean one."""
-    return tuple(advice for rule in _RULES for advice in rule(rubric))
+    found = [advice for rule in _RULES for advice in rule(rubric)]
+    if rubric.followup is not None:
+        second = second_round(rubric)
+        found += [advice for rule in _ITEM_RULES for advice in rule(second)]
+    return tuple(found)
 
 
 _JOINED = re.compile(
@@ -44,7 +50,7 @@ _VAGUE = re.compile(
     r"\b(?:good|appropriate(?:ly)?|reasonabl[ey]|adequate(?:ly)?|sufficient(?:ly)?|clear(?:ly)?|proper(?:ly)?"
     r"|suitabl[ey]|convincing(?:ly)?|comprehensive(?:ly)?|thorough(?:ly)?|robust|high[- ]quality|well[- ]written"
     r"|professional(?:ly)?|meaningful(?:ly)?|plausibl[ey])\b"
-    r"|合理|适当|充分|清晰|良好|较好|恰当|专业|到位",
+    r"|合理|适当|充分|清晰|良好|较好|恰当|专业|到位|深入|详细|高质量|有说服力|令人信服",
     re.IGNORECASE,
 )
 _CHECKABLE: tuple[tuple[str, str], ...] = (
@@ -55,12 +61,19 @@ _CHECKABLE: tuple[tuple[str, str], ...] = (
     (r"weights? (sum|add up) to (one|1|100)|权重.{0,6}(之和|合计)", "wacc.weights-sum-to-one"),
     (r"(wacc|discount rate).{0,30}(between|within|in the range).{0,12}\d", "wacc.range"),
     (r"terminal growth.{0,30}(between|within|in the range).{0,12}\d", "terminal.growth-range"),
-    (r"#REF|#DIV|error values?\b", "recompute.no-error-values"),
+    (r"#REF|#DIV|error values?\b|错误值", "recompute.no-error-values"),
     (r"equity value.{0,30}(divided by|/|÷).{0,20}shares|股权价值.{0,10}除以", "bridge.per-share"),
     (r"sensitivity (table|grid).{0,60}(recomput|reproduc|agrees with the model)", "sensitivity.grid-recomputed"),
+    (r"敏感性.{0,20}(重算|与模型一致)", "sensitivity.grid-recomputed"),
     (r"terminal value.{0,40}discounted (only )?(once|twice)|终值.{0,20}重复折现", "terminal.discounted-once"),
     (r"probabilities (sum|add up) to", "scenario.probabilities-sum-to-one"),
-    (r"circular reference", "recompute.circularity"),
+    (r"circular reference|循环引用", "recompute.circularity"),
+    (r"(折现率|WACC).{0,8}(介于|在|处于).{0,4}\d", "wacc.range"),
+    (r"永续增长率.{0,8}(介于|在|处于).{0,4}\d", "terminal.growth-range"),
+    (r"概率.{0,6}(之和|合计)", "scenario.probabilities-sum-to-one"),
+    (r"value per share (equals|is) the (market )?price|每股价值等于.{0,4}股价", "reverse.solves-to-price"),
+    (r"(even|equal|uniform) steps|步长(一致|相等|均匀)", "sensitivity.even-steps"),
+    (r"(minority|non-controlling) interests? (is|are) deducted|扣除少数股东权益", "bridge.equity-identity"),
 )  # fmt: skip
 _PLACEHOLDER = re.compile(r"\bTODO\b|^…$|\bTBD\b")
 
@@ -122,7 +135,9 @@ def _likeness(one: str, two: str) -> float:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]{3,}|[\u4e00-\u9fff]{2}", text.lower())) - {"the", "and", "for", "that", "memo"}
+    """Return the words of a text, and pairs of neighbours of a Chinese one."""
+    words = {*re.findall(r"[a-z0-9]{3,}", text.lower()), *re.findall(r"(?=([\u4e00-\u9fff]{2}))", text)}
+    return words - {"the", "and", "for", "that", "memo", "备忘", "忘录"}
 
 
 def _unfailable(rubric: Rubric) -> Iterator[Advice]:
@@ -150,6 +165,15 @@ def _weights(rubric: Rubric) -> Iterator[Advice]:
                 code="heavy-item",
                 item=item.id,
                 message=f"{item.id} weighs {item.weight} of 100 and decides too much alone; split it",
+            )
+    by_dimension = {item.dimension: [one.weight for one in rubric.judge if one.dimension == item.dimension]
+                    for item in rubric.judge}  # fmt: skip
+    for dimension, weights in by_dimension.items():
+        if len(by_dimension) > 2 and sum(weights) > HALF:
+            yield Advice(
+                code="heavy-dimension",
+                item=None,
+                message=f"the items of {dimension!r} weigh {_points(weights)} of 100, more than all others together",
             )
 
 
@@ -221,10 +245,9 @@ def _ranges(rubric: Rubric) -> Iterator[Advice]:
             )
 
 
-_RULES: tuple[Callable[[Rubric], Iterator[Advice]], ...] = (
-    _weights, _ceiling, _unreachable, _groups, _ranges,
-    _bundled, _vague, _checkable, _overlapping, _unfailable, _placeholders,
-)  # fmt: skip
+_Rule = Callable[[Rubric], Iterator[Advice]]
+_ITEM_RULES: tuple[_Rule, ...] = (_bundled, _vague, _checkable, _overlapping, _unfailable, _placeholders)
+_RULES: tuple[_Rule, ...] = (_weights, _ceiling, _unreachable, _groups, _ranges, *_ITEM_RULES)
 
 
 def explain(rubric: Rubric) -> str:
