@@ -94,7 +94,7 @@ def forecast(rules: Rubric, submission: Path, outcomes: dict[date, Decimal]) -> 
         scored = score_forecasts(found, outcomes, task)
     except UsageError as problem:
         raise SubmissionError(f"{path.name}: {problem}") from None
-    apart = "; ".join(f"{days} days ahead {value}" for days, value in scored.by_horizon.items())
+    apart = "; ".join(f"{days} day{'s' if days > 1 else ''} ahead {value}" for days, value in scored.by_horizon.items())
     message = f"mean WIS {scored.wis} over {scored.days} forecasts ({apart}); baseline {task.baseline_wis}"
     line = blank("WIS", "program", "Weighted interval score", found=float(scored.wis), message=message,
                  expected=float(task.reference_wis))  # fmt: skip
@@ -167,13 +167,12 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
     from xlcheck.scoring.parts import blank, part
 
     if submission.is_file() and submission.suffix.lower() in SUFFIXES:
-        scores, leaked = _scores(submission)
+        (scores, leaked), leak = _scores(submission), None
     else:
         answer = _answer(submission, rules)
-        scores, leaked = _grades(rules, verdicts), []
+        scores = _grades(rules, verdicts)
         leak = leak_in(answer.recalc, answer.memos, evidence)
-        if leak is not None:
-            leaked = [leak]
+        leaked = ["the answers"] if leak is not None else []
     asked = {name: [item for item in rules.judge if item.question == name] for name in rules.questions}
     wanted = {name: [OutcomeItem(id=item.id, part=item.part) for item in items] for name, items in asked.items()}
     found = outcome(wanted, scores, leaked)
@@ -187,7 +186,8 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
         for item in items
     ]
     card = total(rules, parts)
-    return Marked(card if found.reason is None else without_total(card, "invalid", found.reason), outcome=found)
+    reason = leak or found.reason
+    return Marked(card if reason is None else without_total(card, "invalid", reason), outcome=found)
 
 
 def _grades(rules: Rubric, verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
