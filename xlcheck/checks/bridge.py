@@ -9,12 +9,13 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, twins, valuation
 from xlcheck.checks.amounts import money, sum_of
+from xlcheck.checks.bridge_labels import against_labels
 from xlcheck.checks.flow_terms import items_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
-from xlcheck.roles.text import fold
+from xlcheck.roles.text import fold, stated_sign
 
 
 @check("bridge.signs")
@@ -43,18 +44,32 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
     acting = claims.items(roles, recalc, graph)
     if not acting:
         yield from _net_only(roles, recalc, graph)
+        yield from against_labels(roles, recalc, graph)
         return
     entered = any(item.natural < 0 and item.slope > 0 for item in acting if item.role in claims.CLAIMS)
     for item in acting:
         double = item.role in claims.CLAIMS and item.natural < 0 and item.amount > 0
-        if item.wrong or (double and entered and item.role not in claims.MAY_BE_NEGATIVE):
+        if (
+            item.wrong
+            or _owned_as_owed(item, recalc)
+            or (double and entered and item.role not in claims.MAY_BE_NEGATIVE)
+        ):
             yield _turned(item, equity_value)
+    yield from against_labels(roles, recalc, graph)
 
 
-_DEBT = re.compile(r"debt|borrowing|债|負債|负债|schuld|verbindlichkeit|dette|endettement|deuda|divida|debito")
+def _owned_as_owed(item: claims.Item, recalc: Recalc) -> bool:
+    """Say whether an asset that its label adds is typed as a negative amount."""
+    negative = item.role in claims.ASSETS and item.natural < 0 and item.amount < 0
+    return negative and stated_sign(row_label(recalc, item.cell).split(" | ", maxsplit=1)[0]) == 1
+
+
+_DEBT = re.compile(
+    r"debt|borrowing|债|負債|负债|schuld|verbindlichkeit|dette|endettement|deuda|divida|debito|долг|차입금|no vay"
+)
 _CASH = re.compile(
     r"cash|fund|surplus|现金|現金|キャッシュ|liquid|guthaben|tresorerie|caja|efectivo|caixa|cassa|finanzposition|posizione"
-    r"|[/／]|\(\s*(?:net\s+)?debt"
+    r"|денежн|현금|[/／]|\(\s*(?:net\s+)?debt"
 )
 """Words and forms (``Net funds/(debt)``) under which a positive amount may be owned, not owed."""
 
@@ -72,6 +87,10 @@ def _net_only(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
         message = f"net debt of {net.value:.6g} ({net.cell}) raises the equity value: it must be deducted"
         stated = roles["equity_value"].value or 0.0
         yield money(message, equity, stated, stated - 2 * acting[1] * net.value)
+    elif acting[1] < 0 and net.value > 0 and _called_cash(row_label(recalc, acting[0])):
+        message = f"net cash of {net.value:.6g} ({net.cell}) lowers the equity value: it must be added"
+        stated = roles["equity_value"].value or 0.0
+        yield money(message, equity, stated, stated - 2 * acting[1] * net.value)
     else:
         yield Fits(convention="net debt deducted" if acting[1] * net.value < 0 else "net cash added")
 
@@ -80,6 +99,14 @@ def _called_debt(label: str) -> bool:
     """Say whether the label calls the amount debt and not cash: a positive amount is then owed."""
     words = fold(label)
     return bool(_DEBT.search(words)) and not _CASH.search(words)
+
+
+def _called_cash(label: str) -> bool:
+    """Say whether the label calls the amount net cash and nothing else: a positive amount is then owned."""
+    words = fold(label.split(" | ", maxsplit=1)[0])
+    return bool(re.search(r"\bnet cash\b|净现金|ネットキャッシュ", words)) and not re.search(
+        r"[/／]|debt|债|負債", words
+    )
 
 
 def _turned(item: claims.Item, equity: Located) -> Finding:

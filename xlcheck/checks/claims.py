@@ -77,7 +77,7 @@ def _items(roles: Roles, recalc: Recalc, graph: Graph) -> list[Item]:
             continue
         cell, slope = acting
         value = recalc.number(cell) or 0.0
-        found.append(Item(role, located, cell, value, slope, _natural(cell, value, recalc), cell in ranged))
+        found.append(Item(role, located, cell, value, slope, natural_amount(cell, value, recalc), cell in ranged))
     found.extend(_unbound(equity, roles, recalc, graph, held, ranged))
     return found
 
@@ -109,7 +109,7 @@ def _unbound(
         slope = live.derivative(recalc, equity, cell, held)
         if slope is not None and abs(slope) > 1e-9:
             located = Located(role=role, cell=cell, value=value, unit="money", confidence=scores[role], how="label")
-            yield Item(role, located, cell, value, slope, _natural(cell, value, recalc), cell in ranged)
+            yield Item(role, located, cell, value, slope, natural_amount(cell, value, recalc), cell in ranged)
 
 
 def equity_cell(roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
@@ -191,7 +191,7 @@ def _ranged(equity: CellRef, recalc: Recalc) -> frozenset[CellRef]:
     return frozenset(cell for area in areas if area.size < 500 for cell in area.cells())
 
 
-def _natural(cell: CellRef, value: float, recalc: Recalc) -> float:
+def natural_amount(cell: CellRef, value: float, recalc: Recalc) -> float:
     """Undo the minus signs on the way to the source: ``=-BS!B7`` showing -400 is an amount of 400."""
     seen: set[CellRef] = set()
     sign = 1.0
