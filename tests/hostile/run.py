@@ -19,6 +19,7 @@ from xlcheck.checking import BROKEN  # noqa: E402
 from xlcheck.confinement import Allowance  # noqa: E402
 from xlcheck.errors import WorkerLostError, XlcheckError  # noqa: E402
 from xlcheck.isolation import run_apart  # noqa: E402
+from xlcheck.pipeline import NO_VALUATION  # noqa: E402
 
 ALLOWANCE = Allowance(seconds=10)
 
@@ -45,12 +46,12 @@ def outcome(case: Case, folder: Path) -> Outcome:
         return Outcome("broke", str(error), time.monotonic() - begun)
     seconds = time.monotonic() - begun
     card = report["score_card"]
-    if card["status"] == "ungradable":
+    if card["status"] == "ungradable" and NO_VALUATION not in card["reason"]:
         return Outcome("refused", card["reason"], seconds)
     broken = [result["check_id"] for result in report["results"] if (result["reason"] or "").startswith(BROKEN)]
     if broken:
         return Outcome("broke", f"checks that raised an error: {', '.join(broken)}", seconds)
-    return Outcome("graded", f"{card['status']}, {card['low']} to {card['high']} points", seconds)
+    return Outcome("graded", card["reason"] or f"{card['low']} to {card['high']} points", seconds)
 
 
 def main() -> None:
