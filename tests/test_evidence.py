@@ -149,3 +149,27 @@ def test_a_name_inside_a_longer_name_is_not_taken_for_another_source():
 def test_ids_of_the_packs_form_that_it_lacks_are_named(pack):
     text = "As [AR2031] and [S2] say; see [the site](http://x) and [S77](http://y), [12] and [note]."
     assert unknown_ids(text, pack.sources) == ("AR2031",)
+
+
+def test_the_examples_of_the_page_are_valid(tmp_path):
+    import re
+
+    from xlcheck.actuals import load_actuals
+
+    page = (Path(__file__).parents[1] / "docs" / "evidence.md").read_text(encoding="utf-8")
+    pack, actuals = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    for name, text in (
+        ("pack.yaml", pack),
+        ("actuals.yaml", actuals),
+        ("broker-note.md", "x"),
+        ("annual-report-2025.pdf", "y"),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert load_actuals(tmp_path / "actuals.yaml", CUTOFF)[0].role == "revenue"
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    known: dict[str, object] = {}
+    for file in ("pack.yaml", "reads.jsonl"):
+        example = example.replace(f'"{file}"', repr(str(tmp_path / file)))
+    exec(example, known)
+    assert known["store"].opened == ("AR2025",)  # type: ignore[attr-defined]
+    assert [one.id for one in known["store"].visible(["BN-04", "AR2025"])] == ["AR2025"]  # type: ignore[attr-defined]

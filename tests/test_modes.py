@@ -73,7 +73,7 @@ def test_the_rubrics_wis_figures_are_those_of_scoringrules(monkeypatch):
 
 @given(st.lists(st.integers(-1000, 1000), min_size=5, max_size=5).map(sorted), st.integers(-1500, 1500))
 def test_wis_agrees_with_the_interval_scores_of_scoringrules(values, observed):
-    """Built from its interval scores: its own weighted sum (0.9) takes the median itself for the distance to it."""
+    """Built from its interval scores: its own weighted sum (0.10) takes the median itself for the distance to it."""
     import scoringrules as sr
 
     levels = ("0.05", "0.25", "0.5", "0.75", "0.95")
