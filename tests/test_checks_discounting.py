@@ -54,6 +54,33 @@ def test_perpetuity_on_the_last_discounted_flow_without_its_growth_is_found(tmp_
     assert found.findings[0].expected == pytest.approx(80 * 1.02 / 0.06)
 
 
+FADE = {"D!D1": "First growth", "D!E1": 0.06, "D!D2": "Half-life of the fade (years)", "D!E2": 4.0}
+
+
+def test_growth_that_fades_is_an_h_model_in_identity_and_in_the_value_derived_afresh(tmp_path):
+    # 80·(1.02 + 4·0.04)/(0.08 - 0.02) = 1573.33
+    changes = FADE | {"D!B14": "=G9*((1+B5)+E2*(E1-B5))/(B4-B5)"}
+    found = run(tmp_path, "terminal.gordon-identity", changes)
+    assert found.status == "pass"
+    assert "H-model" in found.convention
+    afresh = run(tmp_path, "independent.value-per-share", changes)
+    assert afresh.status == "pass"
+    assert "over 8 years" in afresh.convention
+
+
+def test_h_model_with_its_fade_counted_double_is_found(tmp_path):
+    changes = FADE | {"D!B14": "=G9*((1+B5)+E2*(E1-B5)*2)/(B4-B5)", "D!E2": 25.0}
+    assert run(tmp_path, "terminal.gordon-identity", changes).status != "pass"
+
+
+def test_value_driver_is_accepted_with_its_return_on_new_capital(tmp_path):
+    # 120·1.02·(1 - 0.02/0.12)/(0.08 - 0.02) = 1700
+    changes = {"D!D3": "Return on new capital", "D!E3": 0.12, "D!B14": "=G7*(1+B5)*(1-B5/E3)/(B4-B5)"}
+    found = run(tmp_path, "independent.value-per-share", changes)
+    assert found.status == "pass"
+    assert "value driver" in found.convention
+
+
 def test_perpetuity_on_a_normalised_year_needs_no_growth(tmp_path):
     changes = {"D!H6": "Normalised", "D!H7": 122.0, "D!H8": 38.0, "D!H9": "=H7-H8", "D!B14": "=H9/(B4-B5)"}
     assert run(tmp_path, "terminal.gordon-identity", changes).status == "pass"

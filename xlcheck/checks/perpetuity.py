@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory, valuation
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
-from xlcheck.formula import Binary, Ref, factors, walk
+from xlcheck.formula import Binary, Number, Ref, factors, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
+
+MOST_FADING = 30
+"""Years over which a growth rate may fade to the long one."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,7 @@ def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
     spread, last, growth = given.rate - given.growth, given.flows[-1], given.growth
     yield Reading(last * (1 + growth) / spread, "Gordon growth on the last flow, F·(1 + g)/(r - g)", right=True)
     yield from _on_nopat(given, roles, recalc, graph)
+    yield from _fading(given, recalc, graph)
     factor = given.factors[-1]
     if factor and not given.again:
         for half in (1.0, (1 + given.rate) ** -0.5):
@@ -139,13 +144,28 @@ def _on_nopat(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
         return
     following = nopat.values[-1] * (1 + given.growth)
     yield Reading(following / given.rate, "convergence formula NOPAT/WACC (no value in growth)", right=True)
-    for cell in graph.precedents(given.cell):
+    for cell in graph.precedents(given.cell) if given.growth < given.rate else ():
         ronic = recalc.number(cell)
         if ronic is not None and 0.01 < ronic < 2:
-            value = following * (1 - given.growth / ronic) / (given.rate - given.growth)
+            value = dcf.value_driver(following, given.rate, given.growth, ronic)
             yield Reading(value, f"value driver NOPAT·(1 - g/RONIC)/(WACC - g), RONIC {cell}", right=True)
-            plain = following * (1 - ronic) / (given.rate - given.growth)
+            plain = dcf.gordon(following * (1 - ronic), given.rate, given.growth)
             yield Reading(plain, f"NOPAT·(1 - reinvestment rate {cell})/(WACC - g)", right=True)
+
+
+def _fading(given: Inputs, recalc: Recalc, graph: Graph) -> Iterator[Reading]:
+    """Yield the H-model on the last flow: growth fades in a line from a first rate to the long one, over 2·H years."""
+    node = claims.formula_node(given.cell, recalc)
+    typed = [part.value for part in walk(node) if isinstance(part, Number)] if node is not None else []
+    cells = {cell: number for cell in graph.precedents(given.cell) if (number := recalc.number(cell)) is not None}
+    spans = [span for span in (*cells.values(), *typed) if 1 <= span <= MOST_FADING]
+    for cell, first in cells.items() if given.growth < given.rate else ():
+        if not -0.5 < first < 1 or first in (given.growth, given.rate):
+            continue
+        for half in sorted({half for span in spans for half in (span, span / 2)}):
+            value = dcf.h_model(given.flows[-1], given.rate, given.growth, first, half)
+            words = f"H-model, growth fading from {first:.4g} ({cell}) over {2 * half:g} years"
+            yield Reading(value, words, right=True)
 
 
 def _normalised(given: Inputs, roles: Roles, graph: Graph) -> Iterator[CellRef]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import claims, live, memory, rates_read, valuation
@@ -96,7 +97,7 @@ def identity(
             return
         yield NotApplicable(reason="the rate is typed, looked up, or its parts are not all bound")
         return
-    expected = share_e * equity + share_d * debt
+    expected = dcf.weighted_cost((share_e, share_d), (equity, debt))
     near = Tolerance(relative=NEAR, absolute=typed_digits(wacc, recalc) + 1e-9)
     if near.allows(wacc.amount, expected):
         yield Fits(convention="wE·kE + wD·kD·(1 - t)")
