@@ -4,10 +4,13 @@ import json
 
 import pytest
 import sample_reports as sample
+from openpyxl import Workbook
 
 from xlcheck import cli
+from xlcheck.cells import CellRef
 from xlcheck.errors import UsageError
 from xlcheck.report.compare import compare, comparison_text
+from xlcheck.roles import LocatedSeries
 
 
 def test_only_what_differs_is_told_with_its_reason():
@@ -61,6 +64,54 @@ def test_audits_are_compared_by_check():
 def test_reports_of_different_kinds_are_refused(other):
     with pytest.raises(UsageError):
         compare(sample.good(), other)
+
+
+def line(*values):
+    cells = tuple(CellRef("DCF", 5, 6 + at) for at in range(len(values)))
+    return LocatedSeries(role="fcff", cells=cells, values=values, unit="money", confidence=0.9, how="label")
+
+
+def test_lines_of_the_forecast_that_moved_are_told():
+    first, second = (
+        sample.good().model_copy(update={"series": {"fcff": line(*values)}})
+        for values in ((10.0, 11.0, None), (10.0, 12.0, 13.0))
+    )
+    (moved,) = compare(first, second).series
+    assert (moved.role, moved.moved) == ("fcff", 2)
+    assert "fcff  2 of 3 periods, first 11 → 12" in comparison_text(compare(first, second))
+    assert compare(first, first).series == ()
+
+
+def workbook(path, growth, *, note=False):
+    """A small valuation; with a note its rows stand one lower."""
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "DCF"
+    at = 2 if note else 1
+    rows = [("WACC", 0.1), ("Terminal growth rate", growth), ("FCFF", 100), ("Shares outstanding", 10)]
+    for row, (label, value) in enumerate(rows, at):
+        sheet.cell(row, 1, label)
+        sheet.cell(row, 2, value)
+    sheet.cell(at + 4, 1, "Enterprise value")
+    sheet.cell(at + 4, 2, f"=B{at + 2}*(1+B{at + 1})/(B{at}-B{at + 1})")
+    sheet.cell(at + 5, 1, "Value per share")
+    sheet.cell(at + 5, 2, f"=B{at + 4}/B{at + 3}")
+    book.save(path)
+
+
+@pytest.mark.parametrize("note", [False, True], ids=["same rows", "rows moved"])
+def test_two_workbooks_are_compared_input_by_input(tmp_path, capsys, note):
+    workbook(tmp_path / "a.xlsx", 0.02)
+    workbook(tmp_path / "b.xlsx", 0.03, note=note)
+    assert cli.main(["compare", str(tmp_path / "a.xlsx"), str(tmp_path / "b.xlsx"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["inputs"] == [{"cell": "DCF!B2", "label": "Terminal growth rate", "first": 0.02, "second": 0.03}]
+    moved = {value["role"]: (value["first"], value["second"]) for value in found["values"]}
+    assert moved["value_per_share"] == pytest.approx((102 / 0.08 / 10, 103 / 0.07 / 10))
+
+
+def test_reports_alone_tell_no_inputs():
+    assert compare(sample.good(), sample.capped()).inputs is None
 
 
 def test_command_reads_reports(tmp_path, capsys):

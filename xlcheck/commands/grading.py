@@ -25,6 +25,7 @@ from xlcheck.errors import UsageError, XlcheckError
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from xlcheck.checking import Workpaper
     from xlcheck.pipeline import Given
     from xlcheck.report.document import Report
     from xlcheck.report.writing import Written
@@ -188,14 +189,20 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from xlcheck.pipeline import audit
-    from xlcheck.report.compare import compare, comparison_text
-    from xlcheck.report.exports import read_report
+    from xlcheck.report.compare import compare, compare_papers, comparison_text
 
-    first, second = (read_report(path) if path.suffix == ".json" else audit(path) for path in (args.first, args.second))
-    found = compare(first, second)
+    (one, first), (two, second) = (_read_or_audited(path) for path in (args.first, args.second))
+    books = None if first is None or second is None else (first, second)
+    found = compare(one, two) if books is None else compare_papers(one, two, books)
     print_facts(args, lambda: found.model_dump(mode="json"), lambda: comparison_text(found))
     return 0
+
+
+def _read_or_audited(path: Path) -> tuple[Report, Workpaper | None]:
+    from xlcheck.pipeline import audit_with_papers
+    from xlcheck.report.exports import read_report
+
+    return (read_report(path), None) if path.suffix == ".json" else audit_with_papers(path, "generic-dcf")[:2]
 
 
 def _annotate(args: argparse.Namespace) -> int:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import count as count_up
+from itertools import zip_longest
 
-from xlcheck.cells import Frozen
-from xlcheck.checking import CheckResult
+from xlcheck.cells import CellRef, Frozen
+from xlcheck.checking import CheckResult, Workpaper
+from xlcheck.effects import headline_output
 from xlcheck.errors import UsageError
+from xlcheck.influence import numeric_inputs
 from xlcheck.report.document import Report
+from xlcheck.report.labels import label_of
 from xlcheck.report.words import columns, count, plain, points, quantity
 from xlcheck.scoring.card import Line
+
+MOST_INPUTS = 40
+"""Typed inputs that the terminal lists."""
 
 
 class Side(Frozen):
@@ -41,6 +49,30 @@ class ValueDifference(Frozen):
     second: float | None
 
 
+class SeriesDifference(Frozen):
+    """One bound line of the forecast with values that moved; a side is empty where it is not bound."""
+
+    role: str
+    unit: str
+    first: tuple[float | None, ...]
+    second: tuple[float | None, ...]
+
+    @property
+    def moved(self) -> int:
+        """How many periods differ."""
+        return sum(not _same(one, two) for one, two in zip_longest(self.first, self.second))
+
+
+class InputDifference(Frozen):
+    """One typed number behind the headline that is another one in the second workbook; None where it is not there."""
+
+    cell: CellRef
+    """In the first workbook, else in the second."""
+    label: str
+    first: float | None
+    second: float | None
+
+
 class Comparison(Frozen):
     """What differs between two reports by the same rubric."""
 
@@ -50,6 +82,15 @@ class Comparison(Frozen):
     items: tuple[ItemDifference, ...]
     values: tuple[ValueDifference, ...]
     """Roles whose recomputed values differ by more than a millionth."""
+    series: tuple[SeriesDifference, ...] = ()
+    """Lines of the forecast that differ in some period."""
+    inputs: tuple[InputDifference, ...] | None = None
+    """Typed inputs that differ; None unless two workbooks were compared."""
+
+
+def compare_papers(first: Report, second: Report, papers: tuple[Workpaper, Workpaper]) -> Comparison:
+    """Compare two audited workbooks: as `compare` does, and input by input."""
+    return compare(first, second).model_copy(update={"inputs": tuple(_inputs(*papers))})
 
 
 def compare(first: Report, second: Report) -> Comparison:
@@ -66,6 +107,7 @@ def compare(first: Report, second: Report) -> Comparison:
         scores=scores,
         items=tuple(_items(_sides(first), _sides(second))),
         values=tuple(_values(first, second)),
+        series=tuple(_series(first, second)),
     )
 
 
@@ -115,11 +157,49 @@ def _values(first: Report, second: Report) -> Iterator[ValueDifference]:
     for role, unit in units.items():
         one, two = first.roles.get(role), second.roles.get(role)
         before, after = one.value if one else None, two.value if two else None
-        same = before == after
-        if before is not None and after is not None:
-            same = abs(before - after) <= 1e-6 * max(abs(before), abs(after))
-        if not same:
+        if not _same(before, after):
             yield ValueDifference(role=role, unit=unit, first=before, second=after)
+
+
+def _series(first: Report, second: Report) -> Iterator[SeriesDifference]:
+    units = {role: line.unit for role, line in (*first.series.items(), *second.series.items())}
+    for role, unit in units.items():
+        one, two = first.series.get(role), second.series.get(role)
+        moved = SeriesDifference(
+            role=role, unit=unit, first=one.values if one else (), second=two.values if two else ()
+        )
+        if moved.moved:
+            yield moved
+
+
+def _same(one: float | None, two: float | None) -> bool:
+    if one is None or two is None:
+        return one is two
+    return abs(one - two) <= 1e-6 * max(abs(one), abs(two))
+
+
+def _inputs(first: Workpaper, second: Workpaper) -> Iterator[InputDifference]:
+    """Yield the typed numbers that differ; cells are paired by sheet, label and column, so that rows may have moved."""
+    one, two = _named_inputs(first), _named_inputs(second)
+    for key in dict.fromkeys((*one, *two)):
+        before, after = one.get(key), two.get(key)
+        held = before or after
+        assert held is not None
+        values = before[1] if before else None, after[1] if after else None
+        if not _same(*values):
+            yield InputDifference(cell=held[0], label=plain(key[1], 200), first=values[0], second=values[1])
+
+
+def _named_inputs(paper: Workpaper) -> dict[tuple[str, str, int, int], tuple[CellRef, float]]:
+    """Return the typed numbers behind the headline by sheet, label, column, and count of those so far."""
+    output = headline_output(paper.roles)
+    found: dict[tuple[str, str, int, int], tuple[CellRef, float]] = {}
+    for ref in numeric_inputs(paper.recalc, [output[1]] if output else []):
+        label, value = label_of(paper, ref), paper.recalc.number(ref)
+        at = next(at for at in count_up() if (ref.sheet, label, ref.column, at) not in found)
+        if value is not None:
+            found[ref.sheet, label, ref.column, at] = ref, value
+    return found
 
 
 def comparison_text(found: Comparison) -> str:
@@ -137,6 +217,14 @@ def comparison_text(found: Comparison) -> str:
     if found.values:
         lines.append("\nValues that moved\n")
         lines.append(columns(_moved(value) for value in found.values))
+    if found.series:
+        lines.append("\nLines of the forecast that moved\n")
+        lines.append(columns(_moved_line(line) for line in found.series))
+    if found.inputs is not None:
+        lines.append(f"\n{count(len(found.inputs), 'typed input')} behind the headline differ\n")
+        lines.append(columns(_moved_input(one) for one in found.inputs[:MOST_INPUTS]))
+        more = len(found.inputs) - MOST_INPUTS
+        lines += [f"  … and {more} more with --json\n"] if more > 0 else []
     return "".join(lines)
 
 
@@ -154,3 +242,16 @@ def count_points(value: Decimal) -> str:
 
 def _moved(value: ValueDifference) -> list[str]:
     return [value.role, quantity(value.first, value.unit), "→", quantity(value.second, value.unit)]
+
+
+def _moved_line(line: SeriesDifference) -> list[str]:
+    if not line.first or not line.second:
+        return [line.role, "only in the " + ("first" if line.first else "second")]
+    pairs = ((one, two) for one, two in zip_longest(line.first, line.second) if not _same(one, two))
+    one, two = next(pairs)
+    where = f"{line.moved} of {max(len(line.first), len(line.second))} periods"
+    return [line.role, f"{where}, first {quantity(one, line.unit)} → {quantity(two, line.unit)}"]
+
+
+def _moved_input(one: InputDifference) -> list[str]:
+    return [plain(str(one.cell)), plain(one.label, 60), quantity(one.first), "→", quantity(one.second)]

@@ -10,7 +10,7 @@ from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import Workpaper
 from xlcheck.influence import moved_together
 from xlcheck.quotes import is_date_format
-from xlcheck.roles.layout import is_unit
+from xlcheck.report.labels import label_of
 
 LINES = 40
 """Lines of typed numbers that are tried: those nearest to the output."""
@@ -111,14 +111,3 @@ def _is_typed_amount(paper: Workpaper, ref: CellRef) -> bool:
         return False
     year = value == int(value) and 1900 <= value <= 2100
     return not year and not is_date_format(cell.number_format)
-
-
-def label_of(paper: Workpaper, ref: CellRef) -> str:
-    """Return the nearest text left of a cell that is no unit, else the nearest within ten rows above; else nothing."""
-    left = (CellRef(ref.sheet, ref.row, column) for column in range(ref.column - 1, 0, -1))
-    above = (CellRef(ref.sheet, row, ref.column) for row in range(ref.row - 1, max(0, ref.row - 11), -1))
-    for place in (*left, *above):
-        value = paper.recalc.value(place)
-        if isinstance(value, str) and len(value.strip()) > 1 and not is_unit(value):
-            return value.strip()
-    return ""
