@@ -205,7 +205,7 @@ FILLED = {
 @pytest.mark.parametrize("formula", FILLED)
 def test_array_formula_spreads_one_row_column_or_value_over_its_range(formula, name):
     cells = {(1, 1): 1.0, (1, 2): 5.0, (2, 1): 2.0, (2, 2): 7.0, (1, 6): Formula(formula, area("F1:H3"))}
-    session = engine(name).open(write_package(Draft({"M": cells})), Clock())
+    session = engine(name).open(write_package(Draft({"M": cells}), name), Clock())
     found = session.what_if({}, list(area("F1:H3").cells()))
     assert list(found.values()) == [value for row in FILLED[formula] for value in row]
 

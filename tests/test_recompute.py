@@ -262,6 +262,35 @@ def test_xirr_over_a_range_with_blanks_is_left_to_the_other_engines():
     assert found.what_if({}, ["M!C2"])["M!C2"] == pytest.approx(0.2, abs=1e-6)
 
 
+def test_search_for_the_nearest_value_passes_over_blank_cells():
+    # 1, 5, 9 and five blank cells: Excel finds 9, the last value, in the third place
+    cells = {"A1": 1, "A2": 5, "A3": 9, "B1": 10, "B2": 50, "B3": 90}
+    cells |= {"N!A1": 9, "N!B1": 5, "N!C1": 1, "N!A2": "x", "N!B2": "y", "N!C2": "z"}
+    formulas = {
+        "=MATCH(99,A1:A8)": 3.0,
+        "=INDEX(B:B,MATCH(1E+99,A:A,1))": 90.0,
+        "=VLOOKUP(6,$A$1:$B$9,2)": 50.0,
+        "=VLOOKUP(99,A1:B9,2,TRUE)": 90.0,
+        '=IFERROR(VLOOKUP(0,A1:B9,2),"none")': "none",
+        "=HLOOKUP(99,N!A1:H2,2)": "z",
+        "=MATCH(0,N!A1:H1,-1)": 3.0,
+        "=MATCH(5,A1:A8,0)": 2.0,
+        "=INDEX(B1:B8,MATCH(MATCH(99,list)*2,list))": 50.0,
+    }
+    cells |= {f"D{row}": formula for row, formula in enumerate(formulas, 1)}
+    found = recompute(book(cells, names=[("list", None, "M!$A$1:$A$20")]))
+    assert [found.value(ref(f"D{row}")) for row in range(1, len(formulas) + 1)] == list(formulas.values())
+
+
+def test_date_in_words_is_left_to_the_other_engines():
+    # 31 December 2024 is day 45657 of the 1900 system; on YEAR of such a text the engines do not agree
+    cells = {"A1": '=DATEVALUE("31-Dec-2024")', "A2": "31-Dec-2024", "A3": "=YEAR(A2)", "A4": "=DATEVALUE(A2)+1"}
+    found = recompute(book(cells))
+    assert found.value(ref("A1")) == 45657.0
+    assert kind(found.value(ref("A3"))) == "engines_disagree"
+    assert found.value(ref("A4")) == 45658.0
+
+
 def test_rate_of_a_mortgage():
     # 1,000 a month for 360 months repay 150,000: 0.585025 % a month (annuity factor 150)
     found = value({"A1": "=RATE(360,-1000,150000)"}, "A1")

@@ -81,6 +81,8 @@ ENGINES: dict[str, str] = {
     "formulas": "xlcheck.engines.formulas",
 }
 """Engine name to module; each module has an `ENGINE` object of the `Engine` protocol."""
+PRIMARY = next(iter(ENGINES))
+"""The engine of the whole recalculation, and the first opinion on a cell."""
 
 
 def engine(name: str) -> Engine:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlcheck.cells import CellError, CellRef, RangeRef, Scalar, column_letters, parse_a1
+from xlcheck.engines import PRIMARY
 from xlcheck.workbook import DefinedName, Table
 
 
@@ -26,6 +27,8 @@ class Formula:
     """The range that it fills, for an array formula."""
     dynamic: bool = False
     """True for a dynamic array: it spills, and nothing is intersected implicitly."""
+    for_primary: str = ""
+    """How the primary engine must see `text` where it would misread it."""
 
 
 Content = Formula | Scalar
@@ -61,8 +64,12 @@ _DYNAMIC = (
 )
 
 
-def write_package(draft: Draft) -> bytes:
-    """Return the bytes of the package (stored, not compressed: it never leaves memory)."""
+def write_package(draft: Draft, reader: str = "") -> bytes:
+    """Return the bytes of the package (stored, not compressed: it never leaves memory).
+
+    `reader` is the name of the engine that will read it: the primary engine needs some formulas put otherwise.
+    """
+    primary = reader == PRIMARY
     names = list(draft.sheets) or ["Sheet1"]
     tables: dict[str, list[tuple[int, Table]]] = defaultdict(list)
     for number, table in enumerate(draft.tables, 1):
@@ -78,7 +85,10 @@ def write_package(draft: Draft) -> bytes:
         for index, name in enumerate(names, 1):
             own = tables[name]
             hidden = draft.hidden_rows.get(name, frozenset())
-            package.writestr(f"xl/worksheets/sheet{index}.xml", _sheet(draft.sheets.get(name, {}), hidden, len(own)))
+            cells = draft.sheets.get(name, {})
+            if primary:
+                cells = {place: _for_primary(content) for place, content in cells.items()}
+            package.writestr(f"xl/worksheets/sheet{index}.xml", _sheet(cells, hidden, len(own)))
             if own:
                 links = [("table", f"../tables/table{number}.xml") for number, _ in own]
                 package.writestr(f"xl/worksheets/_rels/sheet{index}.xml.rels", _relationships(links))
@@ -159,8 +169,6 @@ def _cell(address: str, content: Content) -> str:
         body = _text(content.text[1:])
         if content.array is None:
             return f'<c r="{address}"><f>{body}</f></c>'
-        if not content.dynamic:
-            body = f"{_over(content.array)}{body}{')' * (content.array.size > 1)}"
         mark = ' cm="1"' if content.dynamic else ""
         return f'<c r="{address}"{mark}><f t="array" ref="{content.array.address}">{body}</f></c>'
     if content is None:
@@ -174,15 +182,19 @@ def _cell(address: str, content: Content) -> str:
     return f'<c r="{address}" t="inlineStr"><is><t xml:space="preserve">{_text(content)}</t></is></c>'
 
 
-def _over(area: RangeRef) -> str:
-    """Return what stands before the formula of an array so that a row, column or value spreads over its range.
+def _for_primary(content: Content) -> Content:
+    """Return a formula as the primary engine must see it.
 
-    Excel spreads it by itself; the engine that reads the package writes #N/A past the result, but spreads over the
-    array of a condition. Nothing for a single cell.
+    Excel spreads a single row, column or value over the range of an array formula. The engine writes #N/A past the
+    result, but spreads over the array of a condition.
     """
-    if area.size == 1:
-        return ""
-    return f"IF(_xlfn.SEQUENCE({area.last_row - area.first_row + 1},{area.last_column - area.first_column + 1}),"
+    if not isinstance(content, Formula):
+        return content
+    text, area = content.for_primary or content.text, content.array
+    if area is not None and area.size > 1 and not content.dynamic:
+        rows, columns = area.last_row - area.first_row + 1, area.last_column - area.first_column + 1
+        text = f"=IF(_xlfn.SEQUENCE({rows},{columns}),{text[1:]})"
+    return content if text is content.text else Formula(text, area, content.dynamic)
 
 
 def _table(number: int, table: Table) -> str:
@@ -248,10 +260,7 @@ def _read_cells(title: str, text: str) -> Iterator[tuple[tuple[int, int], Conten
         kind, value = match["type"], match["value"]
         if match["formula"] is not None:
             area = RangeRef.parse(f"{title}!{match['array']}") if match["array"] else None
-            dynamic, text = match["cm"] is not None, _unescape(match["formula"])
-            if area is not None and not dynamic and area.size > 1:
-                text = text[len(_over(area)) : -1]
-            yield place, Formula(f"={text}", area, dynamic)
+            yield place, Formula("=" + _unescape(match["formula"]), area, match["cm"] is not None)
         elif match["text"] is not None:
             yield place, _unescape(match["text"])
         elif kind == "e":

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.engines import Clock, Engine, Session, Unsolved
-from xlcheck.engines.package import Draft, Formula, write_package
+from xlcheck.engines.package import Draft, write_package
 from xlcheck.errors import EngineError
 from xlcheck.graph import Graph
 from xlcheck.live.datatables import Evaluate, sources_of, table_values
@@ -22,7 +22,7 @@ from xlcheck.live.outside import MOST, Outside
 from xlcheck.live.reasons import explained
 from xlcheck.live.region import LoopRegion
 from xlcheck.localcheck.shadow import UNKNOWN, Shadow, Values
-from xlcheck.normalise import cells_of, followers, normalise, without_arrays
+from xlcheck.normalise import cells_of, followers, formula_of, normalise, without_arrays
 from xlcheck.normalise.rewrite import Rewriter, undefined_names
 from xlcheck.workbook import Book, Cell
 
@@ -70,8 +70,8 @@ class LiveModel:
         nameless = replace(whole, names=(), tables=())
         for draft in (whole, nameless):
             with suppress(EngineError):
-                return self._engine.open(write_package(draft), self._clock)
-        return self._engine.open(write_package(without_arrays(nameless)), self._clock)
+                return self._engine.open(write_package(draft, self._engine.name), self._clock)
+        return self._engine.open(write_package(without_arrays(nameless), self._engine.name), self._clock)
 
     def _draft_with(self, blank: Collection[CellRef]) -> Draft:
         return self._with_added(normalise(self.book, self.rewriter, {*blank, *self._lent}))
@@ -81,7 +81,7 @@ class LiveModel:
         for ref, place in self._torn.items():
             cell = self.book.get(ref)
             assert cell is not None
-            pinned = Formula(self.rewriter.pin(cell))
+            pinned = replace(formula_of(self.rewriter, cell, pinned=True), array=None)
             sheets[place.sheet] = {**sheets.get(place.sheet, {}), (place.row, place.column): pinned}
         for ref in self._lost:
             sheets[ref.sheet] = {**sheets[ref.sheet], (ref.row, ref.column): UNKNOWN}
@@ -310,7 +310,7 @@ class LiveModel:
         """Ask the second engine the same, with loops and other held cells where they stand unchanged (slow)."""
         other = self._outside.engines[0]
         try:
-            session = other.open(write_package(self._draft_with(self._torn)), self._clock)
+            session = other.open(write_package(self._draft_with(self._torn), other.name), self._clock)
             return session.what_if({**self._held, **changes}, outputs)
         except EngineError as error:
             return dict.fromkeys(outputs, Unsolved(kind="engine_failure", detail=str(error)))

@@ -24,6 +24,10 @@ _GAPS = re.compile(
     re.IGNORECASE,
 )
 """Functions for which the primary engine is known to give an error where Excel has a number."""
+_DATE_IN_WORDS = re.compile(
+    r"(?:[0-9]|\b)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\W{0,2}[0-9]|\b[0-9]{1,2}[./-][0-9]{1,2}\b",
+    re.IGNORECASE,
+)
 MOST = 100
 """No more cells than this are asked of the other engines."""
 
@@ -50,7 +54,7 @@ class Outside:
                 asked = (
                     isinstance(value, CellError)
                     and value.error not in _TRUSTED_ERRORS
-                    and _GAPS.search(formula) is not None
+                    and (_GAPS.search(formula) is not None or self._reads_date_in_words(cell))
                     and not self._explained(cell, values)
                 )
             if asked and not self._beyond(cell):
@@ -67,6 +71,12 @@ class Outside:
             for side in ((node.left, node.right) if isinstance(node, Binary) else (getattr(node, "operand", None),))
         )
 
+    def _reads_date_in_words(self, cell: Cell) -> bool:
+        """Say whether a text that the formula holds or reads is a date in Excel, and none for the primary engine."""
+        read = (self.shadow.book.get(ref) for ref in self.shadow.graph.precedents(cell.ref))
+        texts = [one.stored for one in read if one is not None and isinstance(one.stored, str)]
+        return any(_DATE_IN_WORDS.search(text) for text in [*texts, cell.formula or ""])
+
     def _explained(self, cell: Cell, values: Values) -> bool:
         return any(isinstance(values.get(ref), CellError) for ref in self.shadow.graph.precedents(cell.ref))
 
@@ -79,15 +89,20 @@ class Outside:
         """
         said: dict[CellRef, list[Scalar | Unsolved]] = {cell.ref: [] for cell in cells}
         asked = list(cells)
+        dated = {cell.ref for cell in cells if self._reads_date_in_words(cell)}
         for engine in self.engines:
             answers = self.shadow.ask(engine, asked, values) if asked else {}
             for cell in asked:
                 said[cell.ref].append(answers[cell.ref])
-            asked = [cell for cell in asked if values.get(cell.ref) not in said[cell.ref]]
-        return {cell.ref: _weigh(cell, values.get(cell.ref), said[cell.ref]) for cell in cells}
+            asked = [cell for cell in asked if values.get(cell.ref) not in said[cell.ref] or cell.ref in dated]
+        return {
+            cell.ref: _weigh(cell, values.get(cell.ref), said[cell.ref], unanimous=cell.ref in dated) for cell in cells
+        }
 
 
-def _weigh(cell: Cell, primary: Scalar | Unsolved, others: Sequence[Scalar | Unsolved]) -> Scalar | Unsolved:
+def _weigh(
+    cell: Cell, primary: Scalar | Unsolved, others: Sequence[Scalar | Unsolved], *, unanimous: bool
+) -> Scalar | Unsolved:
     votes = [vote for vote in others if vote is not None and not isinstance(vote, Unsolved)]
     if not votes:
         return primary
@@ -95,7 +110,8 @@ def _weigh(cell: Cell, primary: Scalar | Unsolved, others: Sequence[Scalar | Uns
     united = all(agree(votes[0], vote, relative) for vote in votes[1:])
     if isinstance(primary, Unsolved):
         return votes[0] if united and not isinstance(votes[0], CellError) else primary
-    if any(vote == primary for vote in votes):
+    confirmed = all if unanimous else any
+    if confirmed(vote == primary for vote in votes):
         return primary
     if united and len(votes) == len(others):
         return votes[0]

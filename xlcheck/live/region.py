@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.engines import Clock, Engine, Unsolved
-from xlcheck.engines.package import Content, Draft, Formula, write_package
+from xlcheck.engines.package import Content, Draft, write_package
 from xlcheck.graph import Graph
 from xlcheck.normalise import external_sheets, formula_of, workbook_names
 from xlcheck.normalise.rewrite import Rewriter
@@ -29,7 +30,7 @@ class LoopRegion:
         self.outside = sorted(read - self.inside)
         self._outside_values: dict[CellRef, Scalar] = {}
         draft = _draft(rewriter, self.inside, torn)
-        self._session = engine.open(write_package(draft), clock)
+        self._session = engine.open(write_package(draft, engine.name), clock)
 
     def look_outside(self, values: Values) -> bool:
         """Take the values that the region reads from outside; say whether all are known."""
@@ -52,9 +53,11 @@ def _draft(rewriter: Rewriter, inside: Collection[CellRef], torn: Mapping[CellRe
             continue
         if ref in torn:
             place = torn[ref]
-            sheets.setdefault(place.sheet, {})[place.row, place.column] = Formula(rewriter.pin(cell))
+            sheets.setdefault(place.sheet, {})[place.row, place.column] = replace(
+                formula_of(rewriter, cell, pinned=True), array=None
+            )
         else:
-            sheets[ref.sheet][ref.row, ref.column] = formula_of(rewriter.rewrite(cell), cell)
+            sheets[ref.sheet][ref.row, ref.column] = formula_of(rewriter, cell)
     return Draft(
         sheets={**sheets, **external_sheets(rewriter)},
         names=workbook_names(rewriter),

@@ -66,7 +66,8 @@ class Shadow:
         draft = self._draft(cells, values, titles, moved=moved)
         for names, tables in ((draft.names, draft.tables), ((), ())):
             try:
-                session = engine.open(write_package(replace(draft, names=names, tables=tables)), self.clock)
+                package = write_package(replace(draft, names=names, tables=tables), engine.name)
+                session = engine.open(package, self.clock)
                 answers = session.what_if({}, list(places.values()))
             except EngineError as error:
                 unsolved = Unsolved(kind="engine_failure", detail=str(error))
@@ -82,12 +83,11 @@ class Shadow:
             sheets[ref.sheet][ref.row, ref.column] = UNKNOWN if isinstance(value, Unsolved) else value
         self._keep_subtotals(sheets, needed)
         for cell in cells:
-            pinned = self.rewriter.pin(cell) if moved else self.rewriter.rewrite(cell)
             target = sheets.setdefault(titles[cell.ref.sheet], {})
             if not moved and cell.array:
                 for ref in cells_of(cell.array, self.book.sheet(cell.ref.sheet)):
                     target.pop((ref.row, ref.column), None)
-            target[cell.ref.row, cell.ref.column] = formula_of(pinned, cell)
+            target[cell.ref.row, cell.ref.column] = formula_of(self.rewriter, cell, pinned=moved)
         return Draft(
             sheets={**sheets, **external_sheets(self.rewriter)},
             names=workbook_names(self.rewriter),

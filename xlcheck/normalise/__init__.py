@@ -31,11 +31,15 @@ def normalise(book: Book, rewriter: Rewriter, held: Collection[CellRef] = ()) ->
 _UNLOADABLE = Formula("=ARRAY_THAT_CANNOT_BE_LOADED()")
 
 
-def formula_of(text: str, cell: Cell) -> Formula:
-    """Return what is written for a cell's rewritten formula; an array larger than any honest one is not loaded."""
+def formula_of(rewriter: Rewriter, cell: Cell, *, pinned: bool = False) -> Formula:
+    """Return what is written for a cell's formula, `pinned` to be moved to another sheet.
+
+    An array larger than any honest one is not loaded.
+    """
     if cell.array is not None and cell.array.size > _LARGE:
         return _UNLOADABLE
-    return Formula(text, cell.array, cell.dynamic)
+    text = rewriter.pin(cell) if pinned else rewriter.rewrite(cell)
+    return Formula(text, cell.array, cell.dynamic, rewriter.for_primary(text, cell.ref))
 
 
 def without_arrays(draft: Draft) -> Draft:
@@ -103,6 +107,6 @@ def _contents(sheet: Sheet, rewriter: Rewriter, held: Collection[CellRef]) -> It
         if cell.ref in held:
             continue
         if cell.formula is not None:
-            yield place, formula_of(rewriter.rewrite(cell), cell)
+            yield place, formula_of(rewriter, cell)
         elif place not in skipped:
             yield place, cell.stored

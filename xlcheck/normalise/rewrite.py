@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from xlcheck.cells import CellRef, RangeRef, column_letters
+from xlcheck.cells import CellRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
 from xlcheck.normalise.intersection import intersect
 from xlcheck.normalise.positions import POSITION, spell_positions
+from xlcheck.normalise.searches import Searches
 from xlcheck.reading.scope import defined_name, name_area, placed, structured
-from xlcheck.reading.tokens import Area, Token, tokens
+from xlcheck.reading.tokens import Area, Token, quote, tokens, written
 from xlcheck.workbook import Book, Cell, DefinedName
 
 _LINK = re.compile(r"'?\[(\d+)\](.*?)'?!\Z", re.DOTALL)
@@ -28,20 +29,6 @@ _OWN = re.compile(r"(?<![\w.$:!])\$?[A-Za-z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Za-z]{1,
 """A reference that names no sheet."""
 _DEEPEST = 20
 """Names within names."""
-_PLAIN = re.compile(r"[^\W\d][\w.]*\Z")
-_ADDRESS = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}\Z|[Rr][0-9]*[Cc][0-9]*\Z|[Rr]\Z|[Cc]\Z")
-
-
-def quote(sheet: str) -> str:
-    """Return the prefix that names a sheet, with its ``!`` and with quotes where they are needed."""
-    if _PLAIN.match(sheet) and not _ADDRESS.match(sheet):
-        return f"{sheet}!"
-    return "'" + sheet.replace("'", "''") + "'!"
-
-
-def written(area: RangeRef) -> str:
-    """Return a rectangle as a formula writes it, its sheet in front."""
-    return f"{quote(area.sheet)}{area.address}"
 
 
 @dataclass(frozen=True)
@@ -115,6 +102,14 @@ class Rewriter:
         plain = spell_positions(formula[1:], at, self.book)
         text = _ANCHOR.sub(lambda match: self._spill(match[1], at) or match[0], plain)
         return self._displayed("=" + "".join(self._words(text, at, pinned=True)), cell)
+
+    @cached_property
+    def _searches(self) -> Searches:
+        return Searches(self.book)
+
+    def for_primary(self, formula: str, at: CellRef) -> str:
+        """Return a rewritten formula as the primary engine must see it."""
+        return self._searches.rewritten(formula, at)
 
     def name(self, name: DefinedName) -> str:
         """Return the formula of a defined name for the normalised copy."""

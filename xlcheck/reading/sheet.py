@@ -55,7 +55,13 @@ class SheetContent:
 def read_sheet(data: Iterable[bytes], context: SheetContext) -> SheetContent:
     """Read a worksheet part; SubmissionError names file, sheet and cell of what cannot be read."""
     reader = _Reader(context)
-    stream((_BLANK.sub(b"", chunk) for chunk in data), f"{context.file_name}: sheet {context.sheet}", reader.start, reader.end, reader.text)
+    stream(
+        (_BLANK.sub(b"", chunk) for chunk in data),
+        f"{context.file_name}: sheet {context.sheet}",
+        reader.start,
+        reader.end,
+        reader.text,
+    )
     reader.resolve_orphans()
     return reader.content
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from xlcheck.cells import MAX_COLUMN, MAX_ROW, column_letters, column_number
+from xlcheck.cells import MAX_COLUMN, MAX_ROW, RangeRef, column_letters, column_number
 
 _QUOTED = r"'(?:[^']|'')*+'"
 _SHEET = rf"(?:{_QUOTED}|(?:\[[^\[\]]{{1,255}}\])?[\w.]{{1,255}}(?::[\w.]{{1,255}})?|\[[0-9]{{1,5}}\])!"
@@ -194,3 +194,19 @@ def unquoted(prefix: str) -> str:
     """Return the sheet name of a prefix: ``'It''s'!`` is ``It's``."""
     name = prefix.removesuffix("!")
     return name[1:-1].replace("''", "'") if len(name) > 1 and name[0] == "'" else name
+
+
+_PLAIN = re.compile(r"[^\W\d][\w.]*\Z")
+_ADDRESS = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}\Z|[Rr][0-9]*[Cc][0-9]*\Z|[Rr]\Z|[Cc]\Z")
+
+
+def quote(sheet: str) -> str:
+    """Return the prefix that names a sheet, with its ``!`` and with quotes where they are needed."""
+    if _PLAIN.match(sheet) and not _ADDRESS.match(sheet):
+        return f"{sheet}!"
+    return "'" + sheet.replace("'", "''") + "'!"
+
+
+def written(area: RangeRef) -> str:
+    """Return a rectangle as a formula writes it, its sheet in front."""
+    return f"{quote(area.sheet)}{area.address}"
