@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.flow_left_out import left_out
 from xlcheck.checks.flow_terms import (
+    BASES,
     Item,
     contribution,
     items_of,
@@ -17,11 +19,9 @@ from xlcheck.checks.flow_terms import (
 )
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Node, Range, Ref, literals, walk
+from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
-
-BASES = frozenset({"ebit", "nopat", "ebitda", "revenue"})
-"""Kinds of lines that a flow before financing starts from."""
 
 
 @check("flow.nopat", consequence_of=("flow.tax-on-ebit",))
@@ -223,7 +223,9 @@ def _tax_base(recalc: Recalc, roles: Roles, cells: Sequence[CellRef]) -> Iterato
 
 
 @check("flow.fcff-identity", consequence_of=("flow.nwc-is-a-change", "flow.nwc-sign", "flow.tax-on-ebit"))
-def fcff_identity(recalc: Recalc, roles: Roles, fcff: LocatedSeries, depreciation: LocatedSeries | None) -> Outcomes:
+def fcff_identity(
+    recalc: Recalc, graph: Graph, roles: Roles, fcff: LocatedSeries, depreciation: LocatedSeries | None
+) -> Outcomes:
     """The free cash flow is NOPAT plus depreciation, less capital expenditure, less the increase in working capital.
 
     What it holds:
@@ -265,18 +267,19 @@ def fcff_identity(recalc: Recalc, roles: Roles, fcff: LocatedSeries, depreciatio
             expected=None if flow is None or amount is None else flow + abs(amount),
         )
     elif not wrong:
-        yield Fits(convention=_form(kinds))
+        yield left_out(recalc, graph, roles, fcff, items) or Fits(convention=_form(kinds))
 
 
 def _wrong_direction(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Iterator[Finding]:
-    """Yield a finding where capex raises, or depreciation lowers, the flow in every year it moves it."""
+    """Yield a finding where capex or tax raises, or depreciation lowers, the flow in every year it moves it."""
     per_year = [items_of(recalc, roles, cell) for cell in fcff.cells]
-    for kind, right in (("capex", -1), ("depreciation", 1)):
+    for kind, right in (("capex", -1), ("depreciation", 1), ("taxes", -1)):
         moved = [
             (cell, item, amount)
             for cell, items in zip(fcff.cells, per_year, strict=True)
             for item in items
             if item.kind == kind and (amount := contribution(recalc, item))
+            if kind != "taxes" or _earns(recalc, items)
         ]
         if moved and all(amount * right < 0 for _, _, amount in moved):
             cell, item, amount = moved[0]
@@ -289,6 +292,12 @@ def _wrong_direction(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Itera
                 found=flow,
                 expected=None if flow is None else flow - 2 * amount,
             )
+
+
+def _earns(recalc: Recalc, items: Sequence[Item]) -> bool:
+    """Say whether the profit of a year is one: a loss may bring tax back."""
+    profits = [contribution(recalc, item) or 0.0 for item in items if item.kind in ("ebit", "ebitda")]
+    return bool(profits) and all(profit > 0 for profit in profits)
 
 
 def _turned_line(recalc: Recalc, kind: str, line: Sequence[Item]) -> Finding:

@@ -12,6 +12,7 @@ from xlcheck.checks.flow_terms import (
     Item,
     contribution,
     items_of,
+    kind_of,
     kind_of_label,
     line_label,
     linked,
@@ -296,12 +297,14 @@ def no_financing_flows(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Out
         if inside is not None:
             own = item.cell is not None and inside in (item.cell, linked(recalc, item.cell))
             cell = linked(recalc, fcff.cells[0]) if own or item.cell is None else item.cell
-            yield Finding(
-                message=f"{cell} brings {_first(line_label(recalc, inside))!r} ({inside}) into the flow to the firm",
-                cell=cell,
-                found=recalc.number(inside),
-                expected=0.0,
-            )
+            shown = fcff.cells[0] if own else cell  # a flow may be a link to where it is added up
+            for place in dict.fromkeys((cell, shown)):
+                yield Finding(
+                    message=f"{place} brings {_first(line_label(recalc, inside))!r} ({inside}) into the firm's flow",
+                    cell=place,
+                    found=recalc.number(inside),
+                    expected=0.0,
+                )
 
 
 def _financing(recalc: Recalc, roles: Roles, item: Item, *, from_equity: bool) -> CellRef | None:
@@ -309,7 +312,7 @@ def _financing(recalc: Recalc, roles: Roles, item: Item, *, from_equity: bool) -
     if item.cell is None or item.kind in ("nopat", "ebit", "ebitda", "revenue", "after_financing", "taxes"):
         return None
     for ref in _opened(recalc, item.cell):
-        kind = kind_of_label(line_label(recalc, ref))
+        kind = kind_of(recalc, roles, ref)
         if kind == "borrowing" and not from_equity:
             return ref
         shield = "shield" in line_label(recalc, ref).casefold()

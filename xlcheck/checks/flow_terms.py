@@ -23,6 +23,8 @@ FLOW_KINDS = (
     "revenue", "ebitda", "ebit", "taxes", "nopat", "depreciation", "capex", "change_in_nwc", "nwc", "interest",
     "stock_compensation", "total_assets", "fcff", "fcfe",
 )  # fmt: skip
+BASES = frozenset({"ebit", "nopat", "ebitda", "revenue"})
+"""Kinds of lines that a flow before financing starts from."""
 _BORROWING = re.compile(
     r"\bborrowings?\b|\bloans?\b|\brepayment|\b(?:debt|notes?|bonds?) (?:issu|rais|repa)"
     r"|\b(?:proceeds|issuance) (?:of|from)[\w ]*debt"

@@ -100,7 +100,12 @@ class Tracks:
 
     def _without_terminal(self, flows: tuple[CellRef, ...]) -> tuple[CellRef, ...]:
         kept = [flow for flow in flows if self.rows.kind(flow) != "tv"]
-        return tuple(kept)
+        return tuple(kept[1:] if len(kept) > 2 and self._opens_with_nothing(kept) else kept)
+
+    def _opens_with_nothing(self, flows: list[CellRef]) -> bool:
+        """Say whether the first flow is a typed zero at the valuation date, which XNPV wants before the forecast."""
+        shapes = self.rows.shapes
+        return shapes.naming.layout.value(flows[0]) == 0 and shapes.tree(flows[0]) is None is not shapes.tree(flows[1])
 
     def _flows_of(self, pvs: list[CellRef]) -> tuple[CellRef, ...]:
         flows, factor_cells, times, rates = [], [], [], []
