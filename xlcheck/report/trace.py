@@ -12,6 +12,7 @@ from xlcheck.influence import STEP, influence
 from xlcheck.recompute import Recalc
 from xlcheck.report.json import opinion_json, opinions_json, scalar_json
 from xlcheck.report.words import plain, quantity
+from xlcheck.roles.layout import is_unit
 from xlcheck.workbook import Book
 
 BREADTH = 25
@@ -93,10 +94,10 @@ def _node(recalc: Recalc, graph: Graph, ref: CellRef, depth: int, seen: set[Cell
 
 
 def label_of(book: Book, ref: CellRef) -> str | None:
-    """Return the nearest text left of a cell in its row; None where there is none."""
+    """Return the nearest text left of a cell in its row that is more than a unit; None where there is none."""
     left = (book.get(ref._replace(column=column)) for column in range(ref.column - 1, 0, -1))
     texts = (cell.stored.strip() for cell in left if cell is not None and isinstance(cell.stored, str))
-    return next((text for text in texts if text), None)
+    return next((text for text in texts if text and not is_unit(text)), None)
 
 
 def trace_text(node: dict[str, Any]) -> str:
