@@ -137,6 +137,25 @@ def test_twenty_real_quotes_are_verified_and_twenty_others_refused(answer):
 
 
 @pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("A1: WACC | B1: 9.73%", True),
+        ("A2: Value of the fleet | B2: 1875.0", True),
+        ("B4: (310)", True),
+        ("A1: WACC | B1: 9.37%", False),
+        ("A2: WACC", False),
+        ("B2: (310)", False),
+        ("Q1: Terminal growth", False),
+        ("A1: WACC | B2: 1,875.0", False),
+    ],
+)
+def test_a_row_may_be_copied_from_the_packet_with_its_addresses(text, there, answer):
+    card = graded(answer, {"item": "J01", "verdict": "pass", "quotes": [{"text": text}]})
+    line = next(line for line in card.lines if line.item == "J01")
+    assert (line.quotes[0].found != "not_found") == there
+
+
+@pytest.mark.parametrize(
     ("switch", "status", "low", "high"),
     [("open", "provisional", 0, 40), ("fail", "final", 0, 0), ("accept", "final", 40, 40)],
 )

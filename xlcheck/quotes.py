@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
@@ -34,9 +34,16 @@ class Passages:
     """Cell address (``Sheet name!A1``) to recomputed number."""
     unread: tuple[str, ...] = ()
     """Why a file that was handed in could not be read, one sentence each."""
+    rows: tuple[str, ...] = ()
+    """Rows of sheets with addresses, as judges read them (`row_text`)."""
 
     def __add__(self, other: Passages) -> Passages:
-        return Passages(self.texts + other.texts, {**self.numbers, **other.numbers}, self.unread + other.unread)
+        return Passages(
+            self.texts + other.texts,
+            {**self.numbers, **other.numbers},
+            self.unread + other.unread,
+            self.rows + other.rows,
+        )
 
 
 def verify(verdicts: Iterable[Verdict], passages: Passages) -> tuple[Verdict, ...]:
@@ -49,6 +56,8 @@ def verify(verdicts: Iterable[Verdict], passages: Passages) -> tuple[Verdict, ..
 
     def look_up(quote: Quote) -> Quote:
         found: Found | None = _found(quote, raw, plain, passages.numbers)
+        if found == "not_found" and _is_row(quote.text, passages.rows):
+            found = "normalised"
         if found == "not_found" and passages.unread:
             found = None
         return quote.model_copy(update={"found": found})
@@ -66,6 +75,17 @@ def _found(quote: Quote, raw: str, plain: str, numbers: Mapping[str, float]) -> 
     if words and (_stands_in(words, plain) or _is_number_of_cell(words, quote.where, numbers)):
         return "normalised"
     return "not_found"
+
+
+_LABEL = re.compile(r"\s*[A-Z]{1,3}[1-9][0-9]{0,6}: ?\S")
+
+
+def _is_row(text: str, rows: Iterable[str]) -> bool:
+    """Say whether a quote is (part of) one row with its addresses, copied from a packet."""
+    if not _LABEL.match(text):
+        return False
+    words = normalised(text)
+    return any(_stands_in(words, normalised(row)) for row in rows)
 
 
 def _stands_in(words: str, text: str) -> bool:
@@ -158,31 +178,37 @@ def _cell_in(where: str) -> str | None:
 def workbook_passages(book: Book, recalc: Recalc) -> Passages:
     """Return a workbook as text: rows as displayed, plain values, formulas, comments."""
     texts: list[str] = []
+    labelled: list[str] = []
     numbers: dict[str, float] = {}
     for sheet in book.sheets:
-        texts += [sheet.name, *sheet.comments.values(), *_rows(sheet, recalc, book.calc.date1904)]
+        rows = _rows(sheet, recalc, book.calc.date1904)
+        labelled += map(row_text, rows)
+        texts += [sheet.name, *sheet.comments.values(), *(shown for row in rows for _, shown in row)]
+        texts += [" ".join(shown for _, shown in row) for row in rows if len(row) > 1]
         for cell in sheet.cells.values():
             value = recalc.value(cell.ref)
+            texts += date_forms(value, cell.number_format, date1904=book.calc.date1904)
             if is_number(value):
                 numbers[str(cell.ref)] = float(value)  # type: ignore[arg-type]
                 texts.append(f"{value:.15g}")
             if cell.formula is not None:
                 texts.append(cell.formula)
-    return Passages(tuple(texts), numbers)
+    return Passages(tuple(texts), numbers, rows=tuple(labelled))
 
 
-def _rows(sheet: Sheet, recalc: Recalc, date1904: bool) -> Iterator[str]:
-    rows: dict[int, list[tuple[int, str]]] = {}
-    for (row, column), cell in sheet.cells.items():
-        value = recalc.value(cell.ref)
-        shown = displayed(value, cell.number_format, date1904=date1904)
+def _rows(sheet: Sheet, recalc: Recalc, date1904: bool) -> list[list[tuple[CellRef, str]]]:
+    """Return what each row displays, from left to right."""
+    rows: dict[int, list[tuple[CellRef, str]]] = {}
+    for cell in sheet.cells.values():
+        shown = displayed(recalc.value(cell.ref), cell.number_format, date1904=date1904)
         if shown:
-            rows.setdefault(row, []).append((column, shown))
-            yield shown
-            yield from date_forms(value, cell.number_format, date1904=date1904)
-    for cells in rows.values():
-        if len(cells) > 1:
-            yield " ".join(shown for _, shown in sorted(cells))
+            rows.setdefault(cell.ref.row, []).append((cell.ref, shown))
+    return [sorted(row) for row in rows.values()]
+
+
+def row_text(cells: Iterable[tuple[CellRef, str]]) -> str:
+    """Return a row as judges read it: ``A5: Revenue | C5: 1,250``."""
+    return " | ".join(f"{ref.address}: {shown}" for ref, shown in cells)
 
 
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')

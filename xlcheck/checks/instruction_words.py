@@ -65,6 +65,15 @@ _GIVE_POINTS = (
     r"(?:must|should|shall|deserves?|has to|is to)\s+(?:to )?(?:be )?"
     rf"(?:awarded|given|receive|get|scored?|graded|marked|rated|pass)\b.{{0,30}}?(?:{_TOP}|\b100\b|\bpass(?:ed)?\b)",
     rf"\b(?:submission|answer|response) deserves {_TOP}",
+    rf"{_OPENING}(?:award|give|assign|grant)\s+(?:(?:it|this|me|us|{_THIS}{_HANDED_IN})\s+)?(?:the |a )?"
+    r"(?:highest|top|maximum|best)(?: possible)? (?:grade|rating|mark|evaluation)\b"
+    rf"(?=\s*(?:$|[.,;:!)\"']|(?:to|for) (?:it|this|me|my|our|the {_WORK})\b))",
+    rf"{_OPENING}(?:approve|accept) (?:this|the|my|our) (?:submission|answer|response)\b",
+    rf"{_OPENING}(?:set|make|mark|change) (?:all|every|each|the|your) (?:\w+ )?(?:verdicts?|grades?|scores?)\s+"
+    r"(?:to |as |= ?)?\"?(?:pass|full|max|4\b|100\b)",
+    r"\b(?:correct|right|expected) (?:answer|verdict) (?:for|on|to) (?:all|every|each) "
+    r"(?:\w+ )?(?:items?|questions?)\b",
+    r"\bbe (?:lenient|generous) (?:when|in|with|while) (?:\w+ )?(?:grading|scoring|marking|judging|evaluating)\b",
 )
 _TAKE_NONE = (
     rf"{_DO_NOT}(?:deduct|subtract|take off|dock) (?:any )?(?:points|marks)\b",
@@ -81,6 +90,8 @@ _TO_A_MACHINE = (
     r"(?:a |the )?verdicts?\b.{0,20}\bpass)",
     r"\byou are (?:now )?(?:an? |the )(?:\w+ )?"
     r"(?:ai|llm|language model|grader|evaluator|judge(?! of)|grading (?:assistant|model))\b",
+    r"\bas an? (?:ai|llm|(?:large )?language model)\b.{0,40}\byou\b",
+    r"\b(?:new|updated|revised) (?:system|grading|scoring|judging) instructions?\b",
     r"\b(?:attention|note|message|instructions?|reminder) ?(?:to|for)? ?[:,]? ?(?:the |any |all )?"
     r"(?:ai|llm|automated|automatic|machine)[ -]"
     r"(?:graders?|judges?|markers?|evaluators?|reviewers?|assistants?|models?|systems?)\b",
@@ -96,6 +107,8 @@ _IN_CHINESE = (
     r"(?:满分|最高分|全分|一百分|100 ?分)",
     r"(?:所有|全部|每个|各)(?:评分项|条目|题目|判断项|评判项)(?:均|都|全部|一律)?(?:应|须|请)?"
     r"(?:判为|判定为|标记?为|评为|记为|视为|给)(?:通过|合格|满分|正确)",
+    r"请(?:你|您)?(?:直接|一律)?(?:将|把)?[^,。;]{0,10}?(?:判定?为|评定?为|标记为|视为)(?:通过|合格|满分|优秀)",
+    r"(?:忽略|无视)(?:之前|以上|上述|前述|此前)的?(?:所有|全部)(?:要求|说明|规则)",
     r"(?:请|务必|切|不要|不得|不能|不应|不可)勿?(?:对\w{0,8})?扣(?:除任何|除|任何)?"
     r"(?:分数|分值|分(?=[,。、;!.\s)\"]|$))",
     r"(?:评分|阅卷|判分|打分)(?:系统|模型|助手|ai|机器人)[:,]? ?(?:请|你|您|必须|应)",
@@ -105,8 +118,8 @@ _IN_CHINESE = (
 )
 _HINT = re.compile(
     r"ignor|disregard|forget|overrid|bypass|discard|follow|mark|point|score|credit|pass|verdict|trigger|grad|"
-    r"rat(?:e|ing)|attention|you are|inst\]|sys>|im_|endoftext|"
-    r"指令|提示|命令|评分|打分|满分|最高分|全分|一百分|100 ?分|扣|通过|合格|阅卷|判分|你"
+    r"rat(?:e|ing)|attention|you are|approve|instruction|as an? |lenient|generous|inst\]|sys>|im_|endoftext|"
+    r"指令|提示|命令|忽略|无视|优秀|评分|打分|满分|最高分|全分|一百分|100 ?分|扣|通过|合格|阅卷|判分|你"
 )
 """Cheap first look: a text without any of these orders nothing."""
 _REPORTED = re.compile(

@@ -6,19 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from xlcheck.cells import CellRef
-from xlcheck.checking import Finding, Outcomes, check
+from xlcheck.checking import Finding, Fits, Outcomes, check
 from xlcheck.checks.instruction_words import order_in
 from xlcheck.memo import Memo
 from xlcheck.recompute import Recalc
 from xlcheck.workbook import Book, Cell, Sheet
 
 MOST_FINDINGS = 20
+MOST_CHARACTERS = 10_000_000
+"""Characters of all texts together that are looked through."""
 
 
 class _Place(NamedTuple):
+    """A text: where to look, what kind it is, and for cell texts the cells that it is put together from."""
+
     cell: CellRef | None
     where: str
     text: str
+    parts: tuple[CellRef, ...] = ()
 
 
 @check("register.instruction-in-submission", severity="warn")
@@ -42,18 +47,27 @@ def instruction_in_submission(book: Book, recalc: Recalc, memos: tuple[Memo, ...
     Source:
         OWASP Top 10 for LLM Applications, LLM01 (prompt injection).
     """
-    told: set[tuple[CellRef | str, str]] = set()
-    for cell, where, text in _texts(book, recalc, memos):
-        order = order_in(text)
-        if order is None or (cell or where, order) in told or len(told) >= MOST_FINDINGS:
+    told: set[tuple[CellRef | None, str, str]] = set()
+    flagged: set[CellRef] = set()
+    left = MOST_CHARACTERS
+    for place in _texts(book, recalc, memos):
+        left -= len(place.text)
+        if left < 0:
+            yield Fits(convention=f"of all texts the first {MOST_CHARACTERS:,} characters were read")
+            return
+        order = order_in(place.text) if flagged.isdisjoint(place.parts) else None
+        if order is None or (place.cell, place.where, order) in told:
             continue
-        told.add((cell or where, order))
+        told.add((place.cell, place.where, order))
+        flagged.update(place.parts)
         yield Finding(
-            message=f"{where} tells the grader what to decide; it is read as data and changes no verdict",
-            cell=cell,
+            message=f"{place.where} tells the grader what to decide; it is read as data and changes no verdict",
+            cell=place.cell,
             found=order,
             expected=None,
         )
+        if len(told) == MOST_FINDINGS:
+            return
 
 
 def _texts(book: Book, recalc: Recalc, memos: Iterable[Memo]) -> Iterator[_Place]:
@@ -69,32 +83,30 @@ def _texts(book: Book, recalc: Recalc, memos: Iterable[Memo]) -> Iterator[_Place
 
 
 def _cell_texts(sheet: Sheet, recalc: Recalc) -> Iterator[_Place]:
-    """Yield each text, and as one the texts of neighbours: a sentence may go on to the right or below."""
+    """Yield each text, then as one the texts of neighbours: a sentence may go on to the right or below."""
     texts: dict[tuple[int, int], _Place] = {}
     for place, cell in sheet.cells.items():
         value = recalc.value(cell.ref)
         if isinstance(value, str):
-            texts[place] = _Place(cell.ref, _kind(sheet, cell), value)
+            texts[place] = _Place(cell.ref, _kind(sheet, cell), value, (cell.ref,))
         if '"' in cell.number_format:
             yield _Place(cell.ref, "a number format", cell.number_format.replace('"', " "))
     yield from texts.values()
-    alone = {place for place, found in texts.items() if order_in(found.text)}
     for down, right in ((0, 1), (1, 0)):
         for row, column in texts:
             if (row - down, column - right) not in texts:
-                yield from _joined(texts, alone, (row, column), (down, right))
+                yield from _joined(texts, (row, column), (down, right))
 
 
-def _joined(
-    texts: Mapping[tuple[int, int], _Place], alone: set[tuple[int, int]], start: tuple[int, int], step: tuple[int, int]
-) -> Iterator[_Place]:
+def _joined(texts: Mapping[tuple[int, int], _Place], start: tuple[int, int], step: tuple[int, int]) -> Iterator[_Place]:
     (row, column), (down, right) = start, step
     run = []
-    while (row, column) in texts and (row, column) not in alone:
+    while (row, column) in texts:
         run.append(texts[row, column])
         row, column = row + down, column + right
     if len(run) > 1:
-        yield run[0]._replace(text=" ".join(place.text for place in run))
+        text, parts = " ".join(place.text for place in run), tuple(part for place in run for part in place.parts)
+        yield run[0]._replace(text=text, parts=parts)
 
 
 def _kind(sheet: Sheet, cell: Cell) -> str:

@@ -9,7 +9,7 @@ from xlcheck.cells import CellRef, Frozen
 from xlcheck.checking import Workpaper
 from xlcheck.judging.fencing import as_data
 from xlcheck.memo import Memo
-from xlcheck.quotes import displayed
+from xlcheck.quotes import displayed, row_text
 from xlcheck.workbook import Cell, Sheet
 
 MOST_CELLS = 30_000
@@ -54,9 +54,9 @@ def _rows(sheet: Sheet, paper: Workpaper, most: int, *, formulas: bool) -> Itera
     for cell in list(sheet.cells.values())[:most]:
         rows.setdefault(cell.ref.row, []).append(cell)
     for _, cells in sorted(rows.items()):
-        shown = [_shown(cell, paper, formulas=formulas) for cell in sorted(cells, key=lambda cell: cell.ref.column)]
-        if any(shown):
-            yield " | ".join(filter(None, shown))
+        shown = [(cell.ref, _shown(cell, paper, formulas=formulas)) for cell in cells]
+        if any(text for _, text in shown):
+            yield row_text(sorted((ref, text) for ref, text in shown if text))
     if len(sheet.cells) > most:
         yield f"({len(sheet.cells) - most:,} more cells of this sheet are not shown)"
 
@@ -64,8 +64,8 @@ def _rows(sheet: Sheet, paper: Workpaper, most: int, *, formulas: bool) -> Itera
 def _shown(cell: Cell, paper: Workpaper, *, formulas: bool) -> str:
     value = paper.recalc.value(cell.ref)
     text = _line(displayed(value, cell.number_format, date1904=paper.book.calc.date1904))
-    formula = f" {{{_line(cell.formula)}}}" if formulas and cell.formula else ""
-    return f"{cell.ref.address}: {text}{formula}" if text or formula else ""
+    formula = f"{{{_line(cell.formula)}}}" if formulas and cell.formula else ""
+    return f"{text} {formula}".strip()
 
 
 def _line(text: str) -> str:
