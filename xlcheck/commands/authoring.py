@@ -9,7 +9,7 @@ from xlcheck.arguments import Verbs, add_workbook, score
 from xlcheck.commands.output import declared_checks, print_facts, show_file
 from xlcheck.errors import UsageError
 
-SCHEMAS = ("report", "rubric", "verdicts", "binding", "calibration", "overrides")
+SCHEMAS = ("report", "rubric", "verdicts", "binding", "calibration", "overrides", "pack", "actuals")
 RUBRIC_KINDS = ("dcf", "reverse-dcf", "checks-only", "judgement")
 
 
@@ -21,7 +21,7 @@ def add_verbs(verbs: Verbs) -> None:
     _rubric_verbs(verbs)
 
     schema = verbs.add("schema", _schema, "print the JSON Schema of a document")
-    schema.add_argument("document", choices=SCHEMAS)
+    schema.add_argument("document", choices=SCHEMAS, help="whose schema")
 
     mutate = verbs.add("mutate", _mutate, "plant one fault at a time in a good workbook and see which checks notice")
     add_workbook(mutate, strange=False)
@@ -50,7 +50,7 @@ def _rubric_verbs(verbs: Verbs) -> None:
         ("lint", _rubric_lint, "say what is weak in a valid rubric"),
         ("explain", _rubric_explain, "say what a rubric asks for, in plain words"),
     ):
-        rubric.add(name, run, summary).add_argument("rubric", metavar="ID|FILE")
+        rubric.add(name, run, summary).add_argument("rubric", metavar="ID|FILE", help="a bundled rubric or a YAML file")
     new = rubric.add("new", _rubric_new, "print a valid rubric to begin with")
     new.add_argument("id", metavar="ID", help="short name, such as my-company-dcf")
     new.add_argument("--kind", choices=RUBRIC_KINDS, default="dcf", help="what is to be graded (%(default)s)")

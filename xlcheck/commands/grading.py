@@ -70,7 +70,7 @@ def add_verbs(verbs: Verbs) -> None:
     add_language(audit)
 
     export = verbs.add("export", _export, "turn a report.json into what another tool reads")
-    export.add_argument("report", type=Path, metavar="REPORT.json")
+    export.add_argument("report", type=Path, metavar="REPORT.json", help="what grade or audit wrote")
     export.add_argument("--to", required=True, choices=FORMATS, help="the format")
     export.add_argument("--out", type=Path, metavar="FILE", help="write a new file instead of printing")
     add_language(export)
