@@ -45,15 +45,18 @@ class Actual(Frozen):
         return self
 
 
-class _ActualsFile(Frozen):
+class ActualsFile(Frozen):
+    """The content of ``actuals.yaml``."""
+
     schema_version: int
+    """1 for this version."""
     actuals: Annotated[tuple[Actual, ...], Field(min_length=1)]
 
 
 def load_actuals(path: Path, cutoff: date | None) -> tuple[Actual, ...]:
     """Read a file of actuals; UsageError for one that is not valid, or holds what was known by the cutoff."""
     document = read_document(path, UsageError)
-    found = validate(document, _ActualsFile, UsageError)
+    found = validate(document, ActualsFile, UsageError)
     if found.schema_version != 1:
         raise UsageError(f"{path}: schema_version is {found.schema_version}; this version of xlcheck reads 1")
     for index, actual in enumerate(found.actuals):

@@ -50,12 +50,15 @@ class Source(Frozen):
         return (self.title, *self.also, *(name for name in files if len(name) >= 6))
 
 
-class _PackFile(Frozen):
+class PackFile(Frozen):
+    """The content of ``pack.yaml``."""
+
     schema_version: int
+    """1 for this version."""
     sources: tuple[Source, ...]
 
     @model_validator(mode="after")
-    def _consistent(self) -> _PackFile:
+    def _consistent(self) -> PackFile:
         if self.schema_version != 1:
             raise MisfitError(("schema_version",), f"found {self.schema_version}; this version of xlcheck reads 1")
         seen: set[str] = set()
@@ -102,7 +105,7 @@ class Evidence:
 def load_pack(path: str | Path) -> Pack:
     """Read a pack file; raises UsageError, one sentence with file, line and key."""
     path = Path(path)
-    found = validate(read_document(path, UsageError), _PackFile, UsageError)
+    found = validate(read_document(path, UsageError), PackFile, UsageError)
     return Pack(path.parent, found.sources)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from xlcheck.cells import CellRef, Frozen, RangeRef
 from xlcheck.checking import Severity
@@ -87,14 +87,21 @@ class ProgramItem(Frozen):
     """For people; the check id stands in where it is missing."""
 
 
+def _outcome_leaves_out(schema: dict[str, Any]) -> None:
+    schema["required"] = [name for name in schema["required"] if name not in ("dimension", "weight")]
+
+
 class JudgeItem(Frozen):
     """A rubric item that a judge decides."""
 
+    model_config = ConfigDict(json_schema_extra=_outcome_leaves_out)
+
     id: Id
     dimension: str
-    """The quality it belongs to, by which lost points are totalled."""
+    """The quality it belongs to, by which lost points are totalled; in the mode `outcome` its question if left out."""
     stage: Stage | None = None
     weight: Points
+    """Points of 100; in the mode `outcome` it is left out, as each question weighs the same."""
     pass_if: Text
     fail_if: Text | None = None
     quote: Quoting = "optional"

@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from xlcheck.actuals import ActualsFile
 from xlcheck.binding import binding_schema
 from xlcheck.calibrate import CalibrationFile
 from xlcheck.errors import UsageError
+from xlcheck.evidence import PackFile
 from xlcheck.modeldocs import described_schema
 from xlcheck.overrides import OverrideFile
 from xlcheck.report.document import Report
@@ -17,7 +19,16 @@ from xlcheck.rubric import rubric_schema
 from xlcheck.verdicts import verdicts_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-VERSIONS = {"report": 1, "rubric": 1, "verdicts": 1, "binding": 1, "calibration": 1, "overrides": 1}
+VERSIONS = {
+    "report": 1,
+    "rubric": 1,
+    "verdicts": 1,
+    "binding": 1,
+    "calibration": 1,
+    "overrides": 1,
+    "pack": 1,
+    "actuals": 1,
+}
 """Document to version: raised when what was valid no longer is, or a key changes its meaning."""
 _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "report": lambda: described_schema(Report, "serialization"),
@@ -26,6 +37,8 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "binding": binding_schema,
     "calibration": lambda: described_schema(CalibrationFile),
     "overrides": lambda: described_schema(OverrideFile),
+    "pack": lambda: described_schema(PackFile),
+    "actuals": lambda: described_schema(ActualsFile),
 }
 
 

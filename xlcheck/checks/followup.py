@@ -280,15 +280,18 @@ def _unexplained(both: Rounds) -> list[Change]:
     """Return the changes that move a headline value otherwise than through the cells that were told to move."""
     behind = both.first.graph.descendants(both.pins)
     candidates = [one for one in both.changes if one.before not in both.pins and _is_a_root(both, one, behind)]
-    values = {one.before: both.now(one.after) for one in candidates}
-    known = {before: value for before, value in values.items() if value is not None}
-    if not both.moves_outputs(known, both.pins):
+    return _effective(both, [one for one in candidates if both.now(one.after) is not None])
+
+
+def _effective(both: Rounds, changed: list[Change]) -> list[Change]:
+    """Return those that move a headline value; halves that move none are not looked into."""
+    values = {one.before: both.now(one.after) for one in changed}
+    if not changed or not both.moves_outputs(values, both.pins):
         return []
-    return [
-        one
-        for one in candidates
-        if one.before in known and both.moves_outputs({one.before: known[one.before]}, both.pins)
-    ]
+    if len(changed) == 1:
+        return changed
+    middle = len(changed) // 2
+    return _effective(both, changed[:middle]) + _effective(both, changed[middle:])
 
 
 def _is_a_root(both: Rounds, one: Change, behind: frozenset[CellRef]) -> bool:
