@@ -11,8 +11,9 @@ import sample_reports as sample
 from planted import clean_model
 
 from xlcheck import cli
-from xlcheck.errors import OverrideError
+from xlcheck.errors import OverrideError, UsageError
 from xlcheck.overrides import load_overrides
+from xlcheck.pipeline import grade
 from xlcheck.report.html import report_html
 from xlcheck.report.markdown import report_markdown
 from xlcheck.report.terminal import report_text
@@ -183,3 +184,17 @@ def test_grade_takes_a_file_and_refuses_one_where_nothing_is_scored(tmp_path, ca
     (tmp_path / "empty").mkdir()
     assert cli.main(["grade", str(tmp_path / "empty"), *told]) == 2
     assert "there is no result that A. Reviewer could change" in capsys.readouterr().err
+
+
+def test_a_judgement_takes_overrides_too(tmp_path):
+    task = "schema_version: 1\nid: kilns\ntitle: Note\nmode: research_judgement\njudge:\n"
+    (tmp_path / "rubric.yaml").write_text(
+        task + "  - {id: J01, dimension: thesis, weight: 100, pass_if: argued}\n", encoding="utf-8"
+    )
+    (tmp_path / "note.md").write_text("Kilns last.", encoding="utf-8")
+    overrides = write(tmp_path, by("J01", "pass"))
+    card = grade(tmp_path / "note.md", tmp_path / "rubric.yaml", overrides=overrides).score_card
+    assert (card.status, card.score, card.overruled) == ("final", 100, ("J01",))
+    (tmp_path / "note.md").write_text(" ", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"no result that A\. Reviewer could change"):
+        grade(tmp_path / "note.md", tmp_path / "rubric.yaml", overrides=overrides)

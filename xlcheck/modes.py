@@ -9,12 +9,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from xlcheck.checking import CheckResult, Request, Workpaper, run_checks
+from xlcheck.checks.instructions import CHECK_ID
 from xlcheck.citations import leak_in
 from xlcheck.errors import SubmissionError, UsageError
 from xlcheck.evidence import Evidence
 from xlcheck.intake import MEMO_SUFFIXES, find_workbook
 from xlcheck.memo import Memo, read_memo
+from xlcheck.overrides import Override
 from xlcheck.recompute import Recalc
+from xlcheck.roles import Roles
 from xlcheck.rubric import Rubric
 from xlcheck.rubric_sections import ForecastTask
 from xlcheck.scoring.card import ScoreCard
@@ -23,6 +27,7 @@ from xlcheck.scoring.outcome import Outcome, OutcomeItem
 from xlcheck.tabular import SUFFIXES, Row, read_table
 from xlcheck.taskfiles import day_of, number_of
 from xlcheck.verdicts import Verdict
+from xlcheck.workbook import Book
 
 
 class Marked(NamedTuple):
@@ -31,6 +36,8 @@ class Marked(NamedTuple):
     card: ScoreCard
     forecast: ForecastScore | None = None
     outcome: Outcome | None = None
+    results: tuple[CheckResult, ...] = ()
+    """Of the checks that run on any answer; they warn and change no score."""
 
 
 class _Answer(NamedTuple):
@@ -39,8 +46,14 @@ class _Answer(NamedTuple):
     """Of a workbook beside the memos."""
 
 
-def judged(rules: Rubric, submission: Path, verdicts: Iterable[Verdict], evidence: Evidence | None) -> Marked:
-    """Score a written answer (a memo file, or a folder of them) by verdicts alone.
+def judged(
+    rules: Rubric,
+    submission: Path,
+    verdicts: Iterable[Verdict],
+    evidence: Evidence | None,
+    changed: Sequence[Override] = (),
+) -> Marked:
+    """Score a written answer (a memo file, or a folder of them) by verdicts alone, some `changed` by a person.
 
     Raises UsageError for a path that does not exist, SubmissionError for a workbook beside it that cannot be read.
     """
@@ -55,7 +68,18 @@ def judged(rules: Rubric, submission: Path, verdicts: Iterable[Verdict], evidenc
     if not passages.unread and not any(text.strip() for text in passages.texts):
         return Marked(empty_card(rules, f"{submission.name}: there is nothing to read in it"))
     leak = leak_in(answer.recalc, answer.memos, evidence)
-    return Marked(score_judgement(rules, verify(verdicts, passages), leak=leak))
+    card = score_judgement(rules, verify(verdicts, passages), leak=leak, overrides=changed)
+    return Marked(card, results=warned(answer.memos, answer.recalc))
+
+
+def warned(memos: tuple[Memo, ...], recalc: Recalc | None = None) -> tuple[CheckResult, ...]:
+    """Run the checks that need no model on a written answer, with the workbook beside it if there is one."""
+    from xlcheck.recompute import recompute
+
+    recalc = recalc or recompute(Book("", "", ()))
+    nowhere = Roles(scalars={}, series={}, ambiguous={})
+    paper = Workpaper(recalc.book, recalc, recalc.graph, nowhere, memos)
+    return run_checks(paper, [Request(CHECK_ID, severity="warn")])
 
 
 def _answer(submission: Path, rules: Rubric) -> _Answer:
@@ -166,6 +190,7 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
     from xlcheck.scoring.outcome import outcome
     from xlcheck.scoring.parts import blank, part
 
+    results: tuple[CheckResult, ...] = ()
     if submission.is_file() and submission.suffix.lower() in SUFFIXES:
         (scores, leaked), leak = _scores(submission), None
     else:
@@ -173,6 +198,7 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
         scores = _grades(rules, verdicts)
         leak = leak_in(answer.recalc, answer.memos, evidence)
         leaked = ["the answers"] if leak is not None else []
+        results = warned(answer.memos, answer.recalc)
     asked = {name: [item for item in rules.judge if item.question == name] for name in rules.questions}
     wanted = {name: [OutcomeItem(id=item.id, part=item.part) for item in items] for name, items in asked.items()}
     found = outcome(wanted, scores, leaked)
@@ -187,7 +213,8 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
     ]
     card = total(rules, parts)
     reason = leak or found.reason
-    return Marked(card if reason is None else without_total(card, "invalid", reason), outcome=found)
+    card = card if reason is None else without_total(card, "invalid", reason)
+    return Marked(card, outcome=found, results=results)
 
 
 def _grades(rules: Rubric, verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:

@@ -13,6 +13,7 @@ import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck.actuals import Actual
 from xlcheck.binding import Binding, load_binding
 from xlcheck.checking import CHECKS, CheckResult, Request, Workpaper, run_checks
+from xlcheck.checks.instructions import CHECK_ID
 from xlcheck.citations import leak_in
 from xlcheck.effects import with_effects
 from xlcheck.errors import SubmissionError, UsageError
@@ -188,9 +189,11 @@ def _other_mode(
     from xlcheck import modes
     from xlcheck.scoring.model import ungradable_card
 
-    for name in ("overrides", "followup", "binding"):
+    written = rules.mode == "research_judgement"
+    for name in ("followup", "binding") if written else ("overrides", "followup", "binding"):
         if getattr(given, name) is not None:
             raise UsageError(f"{rules.id} has the mode {rules.mode}, which takes no {name}")
+    changed = load_overrides(given.overrides, rules) if given.overrides is not None else ()
     path = Path(submission)
     if not path.exists():
         raise UsageError(f"{path}: no such file or folder")
@@ -200,10 +203,12 @@ def _other_mode(
         elif rules.mode == "outcome":
             marked = modes.questions(rules, path, rulings, evidence)
         else:
-            marked = modes.judged(rules, path, rulings, evidence)
+            marked = modes.judged(rules, path, rulings, evidence, changed)
     except SubmissionError as error:
         marked = modes.Marked(ungradable_card(rules, str(error)))
-    report = _report(rules, None, (), _audited(marked.card, given))
+    if changed and not marked.card.overruled:
+        return _unread(rules, None, marked.card, changed)
+    report = _report(rules, None, marked.results, _audited(marked.card, given))
     return Graded(report.model_copy(update={"forecast": marked.forecast, "outcome": marked.outcome}), None)
 
 
@@ -240,14 +245,11 @@ def audit_with_papers(
     return Graded(_report(rules, paper, _checked(paper, wanted), None), paper)
 
 
-ALWAYS = ("register.instruction-in-submission",)
-"""Checks that run whatever the rubric asks for; they warn and change no score."""
-
-
 def _asked(rules: Rubric) -> list[Request]:
+    """Return the checks of a rubric, and the one that runs whatever it asks for: it warns and changes no score."""
     asked = list(requests(rules))
-    named = {request.check_id for request in asked}
-    return asked + [Request(check_id, severity="warn") for check_id in ALWAYS if check_id not in named]
+    named = any(request.check_id == CHECK_ID for request in asked)
+    return asked if named else [*asked, Request(CHECK_ID, severity="warn")]
 
 
 def _checked(paper: Workpaper, wanted: Iterable[Request]) -> tuple[CheckResult, ...]:

@@ -12,6 +12,7 @@ from xlcheck.memo import Memo
 from xlcheck.recompute import Recalc
 from xlcheck.workbook import Book, Cell, Sheet
 
+CHECK_ID = "register.instruction-in-submission"
 MOST_FINDINGS = 20
 MOST_CHARACTERS = 10_000_000
 """Characters of all texts together that are looked through."""
@@ -26,7 +27,7 @@ class _Place(NamedTuple):
     parts: tuple[CellRef, ...] = ()
 
 
-@check("register.instruction-in-submission", severity="warn")
+@check(CHECK_ID, severity="warn")
 def instruction_in_submission(book: Book, recalc: Recalc, memos: tuple[Memo, ...]) -> Outcomes:
     """No text of the submission tells its grader what to decide.
 

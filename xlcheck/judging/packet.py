@@ -9,6 +9,7 @@ from typing import Literal
 
 from xlcheck.cells import Frozen
 from xlcheck.checking import CheckResult, Workpaper
+from xlcheck.checks.instructions import CHECK_ID
 from xlcheck.judging.answers import answer_schema
 from xlcheck.judging.fencing import as_data, fenced, token_for
 from xlcheck.judging.items import Asked, Shown, asked
@@ -67,7 +68,7 @@ def build_packet(
 
     `told` is what the submitter was told for a second round.
     """
-    warned = [result for result in results if result.check_id == "register.instruction-in-submission"]
+    warned = [result for result in results if result.check_id == CHECK_ID]
     return Packet(
         rubric=rubric.id,
         task=_task(rubric, told),

@@ -11,6 +11,7 @@ from xlcheck.intake import MEMO_SUFFIXES, Submission, find_workbook
 from xlcheck.judging.items import asked
 from xlcheck.judging.packet import Packet, build_packet
 from xlcheck.memo import read_memo
+from xlcheck.modes import warned
 from xlcheck.pipeline import FilePath, Given, grade_with_papers, study
 from xlcheck.rubric import Rubric, load_rubric, second_round
 from xlcheck.rubric_sections import FollowUp
@@ -69,7 +70,9 @@ def _of_words(submission: FilePath, rules: Rubric, *, formulas: bool) -> Packet:
     paper = study(found.workbook) if found.workbook is not None else None
     if paper is None and not found.memos:
         raise SubmissionError(f"{path.name}: the folder holds neither a memo nor a workbook")
-    return build_packet(rules, paper, tuple(map(read_memo, found.memos)), formulas=formulas)
+    memos = tuple(map(read_memo, found.memos))
+    results = warned(memos, paper.recalc if paper is not None else None)
+    return build_packet(rules, paper, memos, results, formulas=formulas)
 
 
 def prepared(order: str) -> str:
