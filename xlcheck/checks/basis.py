@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks import memory
+from xlcheck.checks.claims import label_scores
 from xlcheck.checks.flow_terms import line_label
 from xlcheck.checks.headline import OUTPUTS
+from xlcheck.checks.sheet import row_label
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Call, Node, Number, Ref, Unary, factors, is_link, terms, walk
 from xlcheck.graph import Graph
@@ -35,6 +38,8 @@ LARGEST_RATE = 1.5
 """A larger rate or weight is written in percent points."""
 LARGEST_TAX = 100.0
 """A larger number beside a rate in percent points is an amount."""
+NAMED = 0.7
+"""How well a label must name a typed input as a rate."""
 _HUNDREDTHS = (0.01, 100.0)
 _ONE_PLUS_LITERAL = re.compile(r"1\s*\+\s*\d")
 
@@ -67,37 +72,64 @@ def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
         points += 1
         use = _unscaled_use(recalc, graph, located.cell)
         if use is not None:
-            yield Finding(
-                message=f"{located.cell} ({name}) holds {located.value:g} and {use} uses it as a fraction",
-                cell=located.cell,
-                found=located.value,
-                expected=located.value / 100,
-                unit="rate",
-            )
+            cell, value = _typed_in_points(recalc, graph, located.cell) or (located.cell, located.value)
+            message = f"{cell} ({name if cell == located.cell else 'behind the ' + name}) holds {value:g}"
+            yield _in_points(f"{message} and {use} uses {located.cell} as a fraction", cell, value)
     tax = roles.scalars.get("tax_rate")
     for use in _untaxed_uses(recalc, graph, tax)[:1] if tax is not None else ():
-        value = recalc.number(use)
+        product = recalc.number(use)
         yield Finding(
             message=f"{use} multiplies an amount by {tax.cell if tax else ''} in percent points and divides by no 100",
             cell=use,
-            found=value,
-            expected=None if value is None else value / 100,
+            found=product,
+            expected=None if product is None else product / 100,
         )
+    beyond = _beyond_the_profit(recalc, graph, roles) if tax is None or tax.value is None or tax.value < 1 else None
+    if beyond is not None:
+        cell, value = beyond
+        yield _in_points(f"{cell} holds {value:g} and taxes every year's EBIT with it as a fraction", cell, value)
     literal = list(_literal_rates(recalc))
     for ref, rate in literal[:10]:
-        yield Finding(
-            message=f"{ref} discounts at 1 + {rate:g}, that is {rate:.0%}: percent points used as a fraction",
-            cell=ref,
-            found=rate,
-            expected=rate / 100,
-            unit="rate",
-        )
+        message = f"{ref} discounts at 1 + {rate:g}, that is {rate:.0%}: percent points used as a fraction"
+        yield _in_points(message, ref, rate)
     if literal:
         return
     if not any(name in roles.scalars for name in RATES):
         yield NotApplicable(reason="no rate was found")
     elif points:
         yield Fits(convention="percent points, divided by 100 where they are used")
+
+
+def _in_points(message: str, cell: CellRef, value: float) -> Finding:
+    return Finding(message=message, cell=cell, found=value, expected=value / 100, unit="rate")
+
+
+def _typed_in_points(recalc: Recalc, graph: Graph, rate: CellRef) -> tuple[CellRef, float] | None:
+    """Return the only typed input behind a computed rate that its label names as a rate and its size as points."""
+    found = []
+    for cell in memory.above(graph, [rate]) - {rate}:
+        held, value = recalc.book.get(cell), recalc.number(cell)
+        if held is None or held.formula is not None or value is None or not LARGEST_RATE <= value < LARGEST_TAX:
+            continue
+        scores = label_scores(row_label(recalc, cell))
+        if max((scores.get(name, 0.0) for name in RATES), default=0.0) >= NAMED:
+            found.append((cell, value))
+    return found[0] if len(found) == 1 else None
+
+
+def _beyond_the_profit(recalc: Recalc, graph: Graph, roles: Roles) -> tuple[CellRef, float] | None:
+    """Return the number by which the taxes of every year are a multiple of EBIT: a tax rate in percent points."""
+    taxes, ebit = roles.series.get("taxes"), roles.series.get("ebit")
+    if taxes is None or ebit is None or len(taxes.cells) != len(ebit.cells) or len(taxes.cells) < 3:
+        return None
+    shares = [abs(tax / profit) for tax, profit in zip(taxes.values, ebit.values, strict=True) if tax and profit]
+    if len(shares) < len(taxes.cells) or min(shares) < LARGEST_RATE:
+        return None
+    for cell in graph.precedents(taxes.cells[0]):
+        value = recalc.number(cell)
+        if value is not None and abs(value - shares[0]) <= 1e-6 * shares[0]:
+            return graph.pure_link(cell), value
+    return None
 
 
 def _untaxed_uses(recalc: Recalc, graph: Graph, tax: Located) -> list[CellRef]:

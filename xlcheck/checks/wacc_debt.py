@@ -11,7 +11,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks import claims, live, memory
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc import rate_finding
-from xlcheck.formula import Binary, Ref
+from xlcheck.formula import Binary, Number, Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -64,6 +64,11 @@ def debt_weight(
         message = f"{weight_debt.cell} takes the D/E ratio {ratio.cell} of {ratio.amount:.4%} as the weight of debt"
         yield rate_finding(message, weight_debt, expected)
         return
+    padded = _padding(weight_debt.cell, recalc)
+    if padded is not None:
+        message = f"{weight_debt.cell} adds {padded:+g} to the share that it divides out"
+        yield rate_finding(message, weight_debt, share - padded)
+        return
     if _divides_debt_by_equity(weight_debt.cell, recalc) and not _whole(weight_debt, weight_equity):
         yield rate_finding(f"{weight_debt.cell} is debt over equity, not over both", weight_debt, dcf.debt_share(share))
         return
@@ -94,6 +99,16 @@ def _repeats(weight: Located, ratio: Located, graph: Graph) -> bool:
         return False
     same = weight.amount is not None and ratio.amount is not None and abs(weight.amount - ratio.amount) <= 1e-9
     return same and ratio.cell in memory.above(graph, [weight.cell])
+
+
+def _padding(cell: CellRef, recalc: Recalc) -> float | None:
+    """Return the typed number that a weight adds to a quotient of cells; one less a quotient is a weight as well."""
+    node = claims.formula_node(cell, recalc)
+    parts = terms(node) if node is not None else ()
+    quotients = [sign for sign, part in parts if isinstance(part, Binary) and part.operator == "/"]
+    numbers = [sign * part.value for sign, part in parts if isinstance(part, Number)]
+    alone = len(quotients) == 1 and quotients[0] > 0 and len(numbers) == 1 and len(parts) == 2
+    return numbers[0] if alone and numbers[0] else None
 
 
 def _is_share(held: Located) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory
-from xlcheck.formula import Binary, Node, Ref, factors, terms, walk
+from xlcheck.formula import Node, Number, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -28,17 +30,20 @@ def unshielded_debt(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[CellRef
     lending = [part for part in products if cost in _reads(part, graph)]
     if len(products) != 2 or len(lending) != 1 or own not in _reads(_other(products, lending[0]), graph):
         return None
-    parts = [part for part, power in factors(lending[0]) if power == 1]
-    weight = [part for part in parts if cost not in _reads(part, graph)]
-    if len(parts) != 2 or len(weight) != 1 or own in _reads(lending[0], graph):
+    parts = [(part, power) for part, power in factors(lending[0]) if part != Number(1.0)]
+    weight = [(part, power) for part, power in parts if cost not in _reads(part, graph)]
+    if len(weight) != len(parts) - 1 or own in _reads(lending[0], graph):
         return None
     relief = _relief(roles, debt.amount)
     tax = roles.get("tax_rate")
-    behind = memory.above(graph, [cost, *_reads(weight[0], graph)])
+    behind = memory.above(graph, [cost, *(cell for part, _ in weight for cell in _reads(part, graph))])
     if relief is None or (tax is not None and tax.cell is not None and graph.pure_link(tax.cell) in behind):
         return None
-    share = _value(weight[0], recalc)
-    return None if share is None or not 0 < share < 1 else (source, wacc.amount - share * relief)
+    values = [(_value(part, recalc), power) for part, power in weight]
+    if not values or any(value is None or value <= 0 for value, _ in values):
+        return None
+    share = math.prod((value or 1.0) ** power for value, power in values)
+    return (source, wacc.amount - share * relief) if 0 < share < 1 else None
 
 
 def _relief(roles: Roles, cost: float) -> float | None:
@@ -58,10 +63,11 @@ def _reads(node: Node, graph: Graph) -> frozenset[CellRef]:
 
 
 def _value(node: Node, recalc: Recalc) -> float | None:
-    """Return a weight that is one cell, or one less one cell."""
-    if isinstance(node, Ref):
-        return recalc.number(node.cell)
-    if isinstance(node, Binary) and node.operator == "-" and isinstance(node.right, Ref):
-        rest = recalc.number(node.right.cell)
-        return None if rest is None else 1 - rest
-    return None
+    """Return what a part of a weight is: a cell, a number, or cells and numbers added and subtracted."""
+    total = 0.0
+    for sign, part in terms(node):
+        value = recalc.number(part.cell) if isinstance(part, Ref) else part.value if isinstance(part, Number) else None
+        if value is None:
+            return None
+        total += sign * value
+    return total

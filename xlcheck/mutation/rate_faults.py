@@ -38,7 +38,9 @@ def weights_above_one(subject: Subject) -> Iterator[Mutation]:
 def debt_to_equity_as_weight(subject: Subject) -> Iterator[Mutation]:
     """D/E is used where D/(D+E) belongs."""
     cell, ratio = subject.cell("weight_debt"), subject.cell("debt_to_equity")
-    if cell is not None and ratio is not None and cell != ratio and subject.formula(cell) is not None:
+    if cell is None or ratio is None or subject.formula(cell) is None:
+        return
+    if cell not in subject.paper.graph.ancestors([ratio]):  # else the fault would be a loop
         yield fault("wacc.debt-weight wacc.weights-sum-to-one", cell, f"={written(ratio, cell.sheet)}")
 
 
