@@ -169,7 +169,7 @@ def test_gradescope_counts_open_points_as_missing_and_says_so():
     assert results["score"] == 52
     assert "provisional: 52 to 100" in results["output"]
     (judged,) = [test for test in results["tests"] if test["name"].startswith("J01")]
-    assert (judged["score"], judged["output"]) == (0, "Open: no verdict")
+    assert (judged["score"], judged["output"]) == (0, "open: no verdict")
 
 
 def test_gradescope_gets_no_score_where_there_is_none():

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import CheckResult, Finding
 from xlcheck.report.document import Report
-from xlcheck.report.words import plain, quantity
+from xlcheck.report.words import figures, plain
 
 Level = Literal["error", "warning", "note"]
 _LONGEST = 1_000
@@ -44,7 +44,5 @@ def _level(result: CheckResult) -> Level:
 def _text(result: CheckResult, finding: Finding | None) -> str:
     if finding is None:
         return plain(result.reason or "not decided", _LONGEST)
-    parts = [finding.message]
-    parts += [f"found {quantity(finding.found, finding.unit)}"] if finding.found is not None else []
-    parts += [f"expected {quantity(finding.expected, finding.unit)}"] if finding.expected is not None else []
+    parts = [finding.message, *figures(finding.found, finding.expected, finding.unit)]
     return plain("; ".join(parts), _LONGEST)

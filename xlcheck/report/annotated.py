@@ -32,7 +32,7 @@ from xlcheck.report.markup import (
 from xlcheck.report.notes import write_notes
 from xlcheck.report.remarks_sheet import SHEET_NAME, remarks_sheet
 from xlcheck.report.styling import Styles, colour_cells
-from xlcheck.report.words import plain, quantity
+from xlcheck.report.words import figures, plain
 
 LARGEST = 60
 """Cells of one range that are coloured; of a larger one only the first."""
@@ -109,8 +109,7 @@ def _cells(finding: Finding) -> Iterator[CellRef]:
 
 def _note(result: CheckResult, finding: Finding) -> str:
     lines = [f"{result.check_id}: {plain(finding.message, _LONGEST)}"]
-    lines += [f"found {quantity(finding.found, finding.unit)}"] if finding.found is not None else []
-    lines += [f"expected {quantity(finding.expected, finding.unit)}"] if finding.expected is not None else []
+    lines += figures(finding.found, finding.expected, finding.unit)
     lines += [f"follows from {result.caused_by}"] if result.caused_by else []
     return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from typing import Any
 from xlcheck.errors import UsageError
 from xlcheck.report.document import Report
 from xlcheck.report.json import dumps
-from xlcheck.report.words import plain, points, quantity
+from xlcheck.report.words import figures, plain, points
 from xlcheck.scoring.card import Line, ScoreCard
 
 _LONGEST = 1_000
@@ -60,8 +60,7 @@ def _test(line: Line, number: int) -> dict[str, Any]:
 
 
 def _output(line: Line) -> str:
-    said = [f"{line.cell}:" if line.cell else "", line.message or ""]
-    said += [f"Found {quantity(line.found)}."] if line.found is not None else []
-    said += [f"Expected {quantity(line.expected)}."] if line.expected is not None else []
-    said += [f"Open: {line.reason or 'not decided'}" if line.open else line.reason or ""]
-    return plain(" ".join(filter(None, said)), _LONGEST)
+    said = [line.message or "", *figures(line.found, line.expected)]
+    said.append(f"open: {line.reason or 'not decided'}" if line.open else line.reason or "")
+    where = f"{line.cell}: " if line.cell else ""
+    return plain(where + "; ".join(filter(None, said)), _LONGEST)

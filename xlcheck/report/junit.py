@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET  # only writes; nothing of a submission 
 
 from xlcheck.checking import CheckResult
 from xlcheck.report.document import Report
-from xlcheck.report.words import plain, quantity
+from xlcheck.report.words import figures, plain
 from xlcheck.scoring.card import Line
 
 _LONGEST = 1_000
@@ -49,9 +49,7 @@ def _line(line: Line) -> Case:
 
 
 def _said(line: Line) -> str:
-    parts = [line.cell or "", line.message or line.reason or line.title]
-    parts += [f"found {quantity(line.found)}"] if line.found is not None else []
-    parts += [f"expected {quantity(line.expected)}"] if line.expected is not None else []
+    parts = [line.cell or "", line.message or line.reason or line.title, *figures(line.found, line.expected)]
     return plain(", ".join(filter(None, parts)), _LONGEST)
 
 

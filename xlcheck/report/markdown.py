@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from xlcheck.checking import CheckResult
 from xlcheck.report.document import Report
-from xlcheck.report.words import plain, points, quantity, status_words
+from xlcheck.report.words import figures, plain, points, status_words
 from xlcheck.scoring.card import Line, ScoreCard
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$])")
@@ -45,9 +45,7 @@ def _grade(report: Report, card: ScoreCard) -> Iterator[str]:
 
 
 def _row(line: Line, amount: str) -> list[str]:
-    said = [line.message or line.reason or ""]
-    said += [f"found {quantity(line.found)}"] if line.found is not None else []
-    said += [f"expected {quantity(line.expected)}"] if line.expected is not None else []
+    said = [line.message or line.reason or "", *figures(line.found, line.expected)]
     return [amount, line.item, escaped(line.title), escaped(line.cell or ""), escaped("; ".join(filter(None, said)))]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from xlcheck.checking import CheckResult, Finding
 from xlcheck.report.checkdocs import summary
 from xlcheck.report.document import Report
-from xlcheck.report.words import amount, columns, count, plain, points, quantity, status_words
+from xlcheck.report.words import amount, columns, count, figures, plain, points, quantity, status_words
 from xlcheck.scoring.card import Line, ScoreCard
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
@@ -186,8 +186,7 @@ def finding_lines(finding: Finding, paint: Paint) -> Iterator[str]:
     said = message.removeprefix(f"{cell} ")  # many sentences begin with the cell, which stands there already
     gap = " " if said != message else "  "
     yield f"      {paint(cell, 'bold') + gap if cell else ''}{said}"
-    figures = {"found": finding.found, "expected": finding.expected}
-    shown = [f"{name} {quantity(value, finding.unit)}" for name, value in figures.items() if value is not None]
+    shown = figures(finding.found, finding.expected, finding.unit)
     if shown:
         yield paint(f"        {', '.join(shown)}", "dim")
     if finding.effect is not None and finding.effect.stated != finding.effect.repaired:

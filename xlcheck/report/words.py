@@ -69,6 +69,12 @@ def amount(located: Located) -> str:
     return " ".join(filter(None, (shown, _SCALES.get(located.factor), located.currency)))
 
 
+def figures(found: Scalar, expected: Scalar, unit: str = "") -> list[str]:
+    """Return ``found 360`` and ``expected 280``, those that there are."""
+    both = {"found": found, "expected": expected}
+    return [f"{name} {quantity(value, unit)}" for name, value in both.items() if value is not None]
+
+
 def serial_date(serial: float) -> str:
     """Return an Excel serial number (1900 system) as an ISO date."""
     from datetime import date, timedelta
