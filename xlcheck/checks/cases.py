@@ -150,6 +150,8 @@ class Choice(NamedTuple):
     cell: CellRef
     switch: CellRef
     options: tuple[Node | None, ...]
+    plain: bool = True
+    """False where the position is worked out from the switch (``4-switch``)."""
 
 
 def choices(recalc: Recalc) -> list[Choice]:

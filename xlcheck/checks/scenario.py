@@ -15,12 +15,12 @@ from xlcheck.checks.cases import (
     active_case,
     case_of,
     case_tables,
-    choices,
     heading_above,
     value_role,
 )
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
+from xlcheck.checks.switches import selections
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, is_link, walk
 from xlcheck.graph import Graph
@@ -61,7 +61,7 @@ def base_is_the_model(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
         FAST Standard (one source for each number).
     """
     outputs = output_cells(roles)
-    running = active_case(recalc, choices(recalc)) or "base"
+    running = active_case(recalc, selections(recalc)) or "base"
     seen: set[CellRef] = set()
     for table in _lines(recalc):
         for role, live in outputs.items():

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
-from xlcheck.checks.cases import Choice, case_in, choices
+from xlcheck.checks.cases import Choice, case_in
 from xlcheck.checks.flow_terms import linked
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.live import run
 from xlcheck.checks.sheet import column_label, row_label
+from xlcheck.checks.switches import selections
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, is_link
 from xlcheck.graph import Graph
@@ -47,7 +48,7 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
     Source:
         FAST Standard (scenario selectors); ICAEW Financial Modelling Code.
     """
-    found = [choice for choice in choices(recalc) if any(isinstance(option, Ref) for option in choice.options)]
+    found = [choice for choice in selections(recalc) if any(isinstance(option, Ref) for option in choice.options)]
     dead = None if found else _dead_switch(book, recalc, graph, roles)
     if dead is not None:
         yield Finding(
@@ -124,7 +125,8 @@ def _out_of_order(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Iterator
     for group in {kind[:2] for _, kind in arranged}:
         members = [(choice, kind[2]) for choice, kind in arranged if kind[:2] == group]
         lines = {(choice.cell.sheet, choice.cell.row): order for choice, order in members}
-        usual = _usual(list(lines.values()), group[1])
+        plain = {order for choice, order in members if choice.plain}
+        usual = _usual(list(lines.values()), group[1]) or (plain.pop() if len(plain) == 1 else None)
         for (sheet, row), order in lines.items():
             if usual is not None and order != usual:
                 first = min(
