@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from xlcheck.cells import CellRef, Scalar
@@ -158,7 +158,7 @@ def flows_through(
     if not both.pins:
         yield Unverifiable(reason=next((why for why in both.targets if isinstance(why, str)), "no moved line is known"))
         return
-    changed = {**both.moved_inputs(), **both.pins}
+    changed = {**both.moved(both.roots), **both.pins}
     broken = list(_pasted_over(both, changed))
     if broken:
         yield from broken[:MOST]
@@ -255,7 +255,7 @@ def nothing_else_moved(
     named = {finding.cell for finding in refused}
     undeclared = [
         one
-        for one in _unexplained(both)
+        for one in _effective(both, both.roots)
         if one.after not in named and not is_declared(texts, both.first.recalc, one.before, both.now(one.after))
     ]
     unknown = [why for why in both.targets if isinstance(why, str)]
@@ -276,32 +276,17 @@ def _moved_by_false_challenge(both: Rounds) -> Iterator[Finding]:
                 yield Finding(message=message, cell=step.after, found=_plain(new), expected=old)
 
 
-def _unexplained(both: Rounds) -> list[Change]:
-    """Return the changes that move a headline value otherwise than through the cells that were told to move."""
-    behind = both.first.graph.descendants(both.pins)
-    candidates = [one for one in both.changes if one.before not in both.pins and _is_a_root(both, one, behind)]
-    return _effective(both, [one for one in candidates if both.now(one.after) is not None])
+def _effective(both: Rounds, changed: Sequence[Change]) -> list[Change]:
+    """Return the changes that move a headline value otherwise than through the cells told to move.
 
-
-def _effective(both: Rounds, changed: list[Change]) -> list[Change]:
-    """Return those that move a headline value; halves that move none are not looked into."""
-    values = {one.before: both.now(one.after) for one in changed}
-    if not changed or not both.moves_outputs(values, both.pins):
+    A half that moves none is not looked into.
+    """
+    if not changed or not both.moves_outputs(both.moved(changed), both.pins):
         return []
     if len(changed) == 1:
-        return changed
+        return list(changed)
     middle = len(changed) // 2
     return _effective(both, changed[:middle]) + _effective(both, changed[middle:])
-
-
-def _is_a_root(both: Rounds, one: Change, behind: frozenset[CellRef]) -> bool:
-    """Say whether a change begins here: an input, or a formula off the path whose own precedents are as they were."""
-    if one.kind == "input":
-        return True
-    if one.before in behind or same(both.now(one.after), both.first.recalc.number(one.before)):
-        return False
-    reads = both.first.graph.precedents(one.before)
-    return all(same(both.now(both.alignment.after(cell)), both.first.recalc.number(cell)) for cell in reads)
 
 
 def _undeclared(both: Rounds, one: Change) -> Finding:

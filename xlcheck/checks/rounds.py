@@ -130,10 +130,23 @@ class Rounds:
             return {cell: self.first.recalc.number(cell) for cell in cells}
         return live.run(self.first.recalc, changed, cells)
 
-    def moved_inputs(self) -> dict[CellRef, Scalar]:
-        """Return every input of the first workbook that holds something else now, with what it holds."""
-        found = {one.before: self.now(one.after) for one in self.changes if one.kind == "input"}
-        return {before: value for before, value in found.items() if value is not None}
+    @cached_property
+    def roots(self) -> tuple[Change, ...]:
+        """The changes at which something begins: inputs, and formulas off the path of the cells told to move."""
+        behind = self.first.graph.descendants(self.pins)
+        known = (one for one in self.changes if one.before not in self.pins and self.now(one.after) is not None)
+        return tuple(one for one in known if one.kind == "input" or (one.before not in behind and self._began(one)))
+
+    def _began(self, one: Change) -> bool:
+        """Say whether a formula's cell came to something else although what it read came to the same."""
+        if same(self.now(one.after), self.first.recalc.number(one.before)):
+            return False
+        reads = self.first.graph.precedents(one.before)
+        return all(same(self.now(self.alignment.after(cell)), self.first.recalc.number(cell)) for cell in reads)
+
+    def moved(self, changes: Iterable[Change]) -> dict[CellRef, Scalar]:
+        """Return the cells of changes (before) with what they come to now."""
+        return {one.before: self.now(one.after) for one in changes}
 
     def moves_outputs(self, changed: Mapping[CellRef, Scalar], beside: Mapping[CellRef, Scalar]) -> bool:
         """Say whether replacing cells moves a headline output when others are replaced already."""
