@@ -98,6 +98,7 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tm
     assert len(pages) > 15
     for page in pages:
         text = page.read_text(encoding="utf-8")
+        assert "```" not in text, f"{page}: a block of code with attributes that the site does not know (title only)"
         loaded = re.findall(r'<(?:script|img|iframe)[^>]+src="(https?:[^"]*)', text)
         loaded += re.findall(r'<link[^>]+rel="(?:stylesheet|preconnect)"[^>]+href="(https?:[^"]*)', text)
         assert loaded == [], page

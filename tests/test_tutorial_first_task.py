@@ -27,7 +27,11 @@ class Block(NamedTuple):
 
 def blocks() -> Iterator[Block]:
     for match in FENCE.finditer(PAGE.read_text(encoding="utf-8")):
-        yield Block(match[1], dict(re.findall(r'(\w+)="([^"]*)"', match[2])), match[3])
+        told = dict(re.findall(r'(\w+)="([^"]*)"', match[2]))
+        title, _, section = told.get("title", "").partition(", section ")
+        code = title.removeprefix("ends with exit code ") if match[1] == "console" else ""
+        more = {"title": title, "section": section, "exit": code}
+        yield Block(match[1], {name: value for name, value in more.items() if value}, match[3])
 
 
 def commands(block: Block) -> list[tuple[str, list[str]]]:
