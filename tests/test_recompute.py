@@ -358,6 +358,48 @@ def test_guarded_loop_is_no_loop():
     assert found.loops == ()
 
 
+def test_formulas_that_count_from_their_own_cell_are_no_loops():
+    # each cell adds 1 to the one above; A4 sums the three above it: 1 + 2 + 3
+    cells = {"A1": 1, "B1": 1, "A2": "=OFFSET(A2,-1,0)+1", "A3": "=OFFSET(A3,-1,0)+1", "A4": "=SUM(OFFSET(A4,-3,0,3))"}
+    found = recompute(book(cells))
+    assert [found.value(ref(f"A{row}")) for row in (2, 3, 4)] == [2.0, 3.0, 6.0]
+    assert found.loops == ()
+
+
+def test_formulas_that_count_from_their_own_cell_by_a_variable_are_no_loops():
+    cells = {"A1": 1, "B1": 1, "A2": "=OFFSET(A2,-B1,0)+1", "A3": "=OFFSET(A3,-$B$1,0)+1"}
+    cells |= {"A4": "=SUM(OFFSET(A4,-3*B1,0,3))", "A5": "=OFFSET(A5,-B1,0)/0"}
+    found = recompute(book(cells))
+    assert [found.value(ref(f"A{row}")) for row in (2, 3, 4)] == [2.0, 3.0, 6.0]
+    assert found.value(ref("A5")) == CellError(error="#DIV/0!")
+    assert found.loops == ()
+    assert found.what_if({"M!A1": 10.0}, ["M!A3", "M!A4"]) == {"M!A3": 12.0, "M!A4": 33.0}
+
+
+def test_long_chain_of_cells_that_count_from_themselves():
+    cells = {"A1": 1, "B1": 1} | {f"A{row}": f"=OFFSET(A{row},-$B$1,0)+1" for row in range(2, 62)}
+    found = recompute(book(cells))
+    assert found.value(ref("A61")) == 61.0
+    assert found.what_if({"M!A1": 5.0}, ["M!A61"]) == {"M!A61": 65.0}
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("=SUM(OFFSET(B2,0,0,2,2))", 10.0),
+        ("=OFFSET(B2,1,1)", 4.0),
+        ("=SUM(OFFSET(B2:C2,1,0))", 7.0),
+        ("=SUM(OFFSET($B$2,,1,2))", 6.0),
+        ("=OFFSET(M!B3,-1,+1)", 2.0),
+        ("=OFFSET(A1,-1,0)", CellError(error="#REF!")),
+        ("=SUM(OFFSET(C3,0,0,-2,-2))", 10.0),
+    ],
+)
+def test_offset_by_constants(formula, expected):
+    cells = {"B2": 1, "C2": 2, "B3": 3, "C3": 4, "E9": formula}
+    assert value(cells, "E9") == expected
+
+
 def test_range_that_holds_its_own_cell_is_no_loop():
     cells = {"A1": 5, "B1": 1, "C1": "=INDEX(A1:C1,1)+1", "A2": "=SUM(OFFSET(A2,1,0,2,1))", "A3": 3, "A4": 4}
     found = recompute(book(cells))

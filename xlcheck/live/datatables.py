@@ -60,6 +60,38 @@ def table_values(
     return found
 
 
+_COSTLIEST = 20_000_000
+"""Cells of a data table times formulas of the model: beyond it a table is not filled."""
+_TOO_LARGE = Unsolved(kind="engine_failure", detail="the data table is too large to be filled by what-if")
+
+
+def fill_tables(
+    tables: Iterable[tuple[DataTable, Sequence[CellRef]]],
+    formulas: int,
+    changes: Mapping[CellRef, Scalar],
+    held: Mapping[CellRef, Scalar],
+    evaluator: Callable[[Mapping[CellRef, Scalar]], Evaluate],
+) -> tuple[dict[CellRef, Scalar], dict[CellRef, Unsolved]]:
+    """Return the values of the cells that tables fill, without changed ones, and the cells that are unsolved.
+
+    `formulas` is the size of the model; `evaluator` takes what is held and gives the what-if of it.
+    """
+    values: dict[CellRef, Scalar] = {}
+    lost: dict[CellRef, Unsolved] = {}
+    for table, places in tables:
+        if table.range.size * formulas > _COSTLIEST:
+            lost.update(dict.fromkeys(places, _TOO_LARGE))
+            continue
+        for ref, value in table_values(table, evaluator({**held, **values}), places).items():
+            if ref in changes:
+                continue
+            if isinstance(value, Unsolved):
+                lost[ref] = value
+            else:
+                values[ref] = value
+    return values, lost
+
+
 def _axes_of(table: DataTable, place: CellRef) -> Iterator[CellRef]:
     """Yield the axis cells of a table cell, in the order row input, column input."""
     if table.row_input:

@@ -35,6 +35,8 @@ SETTLED = 1e-12
 SAME_END = 1e-6
 """Relative distance of two ends, from two starts, that are one and the same."""
 _STEPS = 300
+_PATIENCE = 40
+"""Steps, or as many as there are torn cells: so long a value may take from one to the next."""
 
 
 def components(cells: Collection[CellRef], reads: Mapping[CellRef, Sequence[RangeRef]]) -> list[list[CellRef]]:
@@ -142,31 +144,36 @@ def _remove(edges: dict[CellRef, set[CellRef]], ref: CellRef) -> None:
         read.discard(ref)
 
 
-UNKNOWN = CellError(error="#N/A")
+_UNKNOWN = (CellError(error="#N/A"), CellError(error="#NULL!"))
+"""What stands for a value that is not known yet: what comes out alike under both does not depend on it."""
 
 
-def unwind(torn: Sequence[CellRef], step: Step) -> dict[CellRef, Scalar] | None:
-    """Return the torn cells' values if no loop is live in the branches taken, else None.
+def unwind(torn: Sequence[CellRef], step: Step) -> dict[CellRef, Scalar]:
+    """Return the torn cells that no loop runs through in the branches taken, with their values.
 
-    Every torn cell starts as an error: what comes out without one does not depend on it. The end is tried again
-    from another start, for formulas that swallow errors.
+    Whatever follows from known cells becomes known, all cells together: where formulas compute what they read, no
+    order among them is known. The end is tried again from another start, for formulas that swallow errors.
     """
-    held: dict[CellRef, Scalar] = dict.fromkeys(torn, UNKNOWN)
+    known: dict[CellRef, Scalar] = {}
     for _ in range(len(torn) + 1):
-        result = step(held)
-        known = {ref: value for ref, value in result.items() if not isinstance(value, Unsolved | CellError)}
-        if all(held.get(ref) == value for ref, value in known.items()):
+        one, other = (step({**dict.fromkeys(torn, unknown), **known}) for unknown in _UNKNOWN)
+        found = {ref: value for ref, value in solved(one).items() if value == other[ref]}
+        if found == known:
             break
-        held.update(known)
-    if any(isinstance(value, CellError) for value in held.values()):
-        return None
-    moved: dict[CellRef, Scalar] = {ref: (as_number(value) or 0.0) + 1.0 for ref, value in held.items()}
+        known = found
+    rest: dict[CellRef, Scalar] = {ref: _UNKNOWN[0] for ref in torn if ref not in known}
+    moved: dict[CellRef, Scalar] = {ref: (as_number(value) or 0.0) + 1.0 for ref, value in known.items()}
     for _ in range(len(torn) + 1):
-        again = step(moved)
-        if dict(again) == held:
-            return held
-        moved = {ref: moved[ref] if isinstance(value, Unsolved) else value for ref, value in again.items()}
-    return None
+        again = solved(step({**rest, **moved}))
+        if all(moved[ref] == again.get(ref, moved[ref]) for ref in moved):
+            break
+        moved.update({ref: value for ref, value in again.items() if ref in moved})
+    return {ref: value for ref, value in known.items() if moved[ref] == value == again.get(ref)}
+
+
+def solved(result: Mapping[CellRef, Scalar | Unsolved]) -> dict[CellRef, Scalar]:
+    """Return the values without what is unsolved."""
+    return {ref: value for ref, value in result.items() if not isinstance(value, Unsolved)}
 
 
 def settle(start: Held, step: Step) -> dict[CellRef, Scalar] | None:
@@ -178,7 +185,8 @@ def settle(start: Held, step: Step) -> dict[CellRef, Scalar] | None:
     held = dict(start)
     shrink: list[float] = []
     before: dict[CellRef, float] = {}
-    for count in range(_STEPS):
+    patience = max(_PATIENCE, len(held))
+    for count in range(max(_STEPS, len(held))):
         result = step(held)
         if any(isinstance(value, Unsolved | CellError) for value in result.values()):
             return None
@@ -188,7 +196,7 @@ def settle(start: Held, step: Step) -> dict[CellRef, Scalar] | None:
             return after
         size = max(abs(one) for one in change.values())
         shrink.append(size)
-        if count >= 40 and size > 0.99 * min(shrink[-21:-20] or [size]):
+        if count >= patience and size > 0.99 * min(shrink[-21:-20] or [size]):
             return None
         if count % 4 == 3 and len(before) == len(change):
             after = {ref: _extrapolated(value, change[ref], before[ref]) for ref, value in after.items()}

@@ -16,8 +16,8 @@ from xlcheck.engines import Clock, Engine, Session, Unsolved
 from xlcheck.engines.package import Draft, write_package
 from xlcheck.errors import EngineError
 from xlcheck.graph import Graph
-from xlcheck.live.datatables import Evaluate, sources_of, table_values
-from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, starts, tears, unwind
+from xlcheck.live.datatables import Evaluate, fill_tables, sources_of
+from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, solved, starts, tears, unwind
 from xlcheck.live.outside import MOST, Outside
 from xlcheck.live.reasons import explained
 from xlcheck.live.region import LoopRegion
@@ -51,6 +51,7 @@ class LiveModel:
         self._heard: set[CellRef] = set()
         self._held: dict[CellRef, Scalar] = {}
         self._tables = [cell.data_table for cell in book.cells() if cell.data_table is not None]
+        self._unwound = False
         self._region: LoopRegion | None = None
         self._bare: dict[frozenset[RangeRef], Session] = {}
         self._reached: dict[frozenset[CellRef], bool] = {}
@@ -142,11 +143,17 @@ class LiveModel:
         found = components(looped, self.graph.reads) or [[ref] for ref in looped]
         arrays = {ref for area in self._arrays if area.size > 1 for ref in self._cells_of(area)}
         torn = [tears(component, self.graph.reads, arrays) or component for component in found]
-        self._open_torn([ref for cells in torn for ref in cells])
+        every = [ref for cells in torn for ref in cells]
+        self._open_torn(every)
+        known = unwind(every, lambda held: self._torn_results(every, {**self._held, **held}))
+        self._held.update(known)
+        self._unwound = bool(known)
         left: set[CellRef] = set()
         for component, cells in zip(found, torn, strict=True):
-            if not self._settled(component, cells):
-                left.update(cells)
+            live = [ref for ref in cells if ref not in self._held]
+            if live and not self._settled(component, live):
+                left.update(live)
+        left |= self._unstable([ref for ref in every if ref not in left])
         while left:
             self._held = {ref: value for ref, value in self._held.items() if ref not in left}
             self._open_torn([ref for ref in self._torn if ref not in left])
@@ -166,10 +173,6 @@ class LiveModel:
         def step(held: Changes) -> Values:
             return self._torn_results(torn, {**self._held, **held})
 
-        still = unwind(torn, step)
-        if still is not None:
-            self._held.update(still)
-            return True
         state: LoopState = "iteration_off"
         if self.book.calc.iterate:
             ends = [end for start in starts(torn) if (end := settle(start, step)) is not None]
@@ -180,6 +183,18 @@ class LiveModel:
                 self._held.update(ends[0])
         self.loops = (*self.loops, Loop(tuple(component), state))
         return state == "converged"
+
+    def _unstable(self, torn: Sequence[CellRef]) -> set[CellRef]:
+        """Let all loops settle together, for one may read another in a way unknown before; return what does not."""
+        held = {ref: self._held[ref] for ref in torn}
+        results = self._torn_results(torn, self._held)
+        stable = {ref for ref, value in solved(results).items() if same_end({ref: value}, held)}
+        moved = set(torn) - stable
+        if not moved:
+            return set()
+        end = settle(held, lambda step: self._torn_results(torn, {**self._held, **step}))
+        self._held.update(end or {})
+        return moved if end is None else set()
 
     def _torn_results(self, torn: Iterable[CellRef], state: Changes) -> dict[CellRef, Scalar | Unsolved]:
         if self._region is not None:
@@ -201,7 +216,10 @@ class LiveModel:
         def step(moved: Changes) -> Values:
             return self._torn_results(torn, {**base, **moved})
 
-        return settle({ref: held.get(ref) for ref in torn}, step)
+        known = unwind(torn, step) if self._unwound else {}
+        rest = {ref: held.get(ref) for ref in torn if ref not in known}
+        end = settle(rest, lambda moved: self._torn_results(rest, {**base, **known, **moved})) if rest else {}
+        return None if end is None else {**known, **end}
 
     # What is held outside: cells that another engine calculates
 
@@ -245,22 +263,8 @@ class LiveModel:
 
     def _filled(self, changes: Changes, held: Changes) -> tuple[dict[CellRef, Scalar], dict[CellRef, Unsolved]]:
         """Return what the data tables hold under the changes, and the cells of theirs that are unsolved."""
-        values: dict[CellRef, Scalar] = {}
-        lost: dict[CellRef, Unsolved] = {}
-        for table in self._tables:
-            places = self._cells_of(table.range)
-            if table.range.size * len(self._wanted) > _COSTLIEST:
-                lost.update(dict.fromkeys(places, _TOO_LARGE))
-                continue
-            found = table_values(table, self._evaluator(changes, {**held, **values}), places)
-            for ref, value in found.items():
-                if ref in changes:
-                    continue
-                if isinstance(value, Unsolved):
-                    lost[ref] = value
-                else:
-                    values[ref] = value
-        return values, lost
+        tables = [(table, self._cells_of(table.range)) for table in self._tables]
+        return fill_tables(tables, len(self._wanted), changes, held, lambda base: self._evaluator(changes, base))
 
     def _cells_of(self, area: RangeRef) -> list[CellRef]:
         return cells_of(area, self.book.sheet(area.sheet))
@@ -385,9 +389,6 @@ class LiveModel:
 
 
 _ROUNDS = 4
-_COSTLIEST = 20_000_000
-"""Cells of a data table times formulas of the model: beyond it a table is not filled."""
-_TOO_LARGE = Unsolved(kind="engine_failure", detail="the data table is too large to be filled by what-if")
 
 
 def _kind(value: Scalar | Unsolved) -> str | None:

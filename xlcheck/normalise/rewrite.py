@@ -15,6 +15,7 @@ from functools import cached_property
 from xlcheck.cells import CellRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
 from xlcheck.normalise.intersection import intersect
+from xlcheck.normalise.offsets import without_constant_offsets
 from xlcheck.normalise.positions import POSITION, spell_positions
 from xlcheck.normalise.searches import Searches
 from xlcheck.reading.scope import defined_name, name_area, placed, structured
@@ -83,7 +84,7 @@ class Rewriter:
         return re.compile("|".join(names), re.IGNORECASE) if names else None
 
     def _intersected(self, cell: Cell) -> str:
-        formula = cell.formula or "="
+        formula = without_constant_offsets(cell.formula or "=")
         if cell.array is not None or (":" not in formula and not (self._wide and self._wide.search(formula))):
             return formula
         return "=" + intersect(formula[1:], cell.ref, self.book)

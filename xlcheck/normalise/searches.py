@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xlcheck.cells import CellRef, RangeRef
+from xlcheck.normalise.calls import rewritten
 from xlcheck.reading.scope import defined_name, name_area, rectangles, structured
-from xlcheck.reading.tokens import Token, tokens, written
+from xlcheck.reading.tokens import Token, written
 from xlcheck.workbook import Book
 
 _SEARCH = re.compile(r"\b(?:MATCH|[VH]LOOKUP)\(", re.IGNORECASE)
@@ -31,22 +32,9 @@ class Searches:
 
     def rewritten(self, formula: str, at: CellRef) -> str:
         """Return a formula in which no function but LOOKUP looks for the nearest smaller value among blank cells."""
-        return self._words(list(tokens(formula)), at) if _SEARCH.search(formula) else formula
-
-    def _words(self, words: Sequence[Token], at: CellRef) -> str:
-        out = []
-        index = 0
-        while index < len(words):
-            name = words[index].text.rstrip("( ").upper()
-            found = _arguments(words[index + 1 :]) if words[index].kind == "function" and name in _MODE else None
-            if found is None:
-                out.append(words[index].text)
-                index += 1
-                continue
-            texts = [self._words(argument, at) for argument in found]
-            out.append(self._lookup(name, found, texts, at) or f"{words[index].text}{','.join(texts)})")
-            index += 1 + sum(map(len, found)) + len(found)
-        return "".join(out)
+        if not _SEARCH.search(formula):
+            return formula
+        return rewritten(formula, _MODE, lambda name, arguments, texts: self._lookup(name, arguments, texts, at))
 
     def _lookup(self, name: str, arguments: Sequence[list[Token]], texts: Sequence[str], at: CellRef) -> str | None:
         """Return what stands for one call, None if it may stay. A descending list has blanks at its end only."""
@@ -102,18 +90,3 @@ class Searches:
         if not held or len(held) == line.size:
             return None
         return line._replace(last_row=held[-1].row, last_column=held[-1].column)
-
-
-def _arguments(words: Sequence[Token]) -> list[list[Token]] | None:
-    """Return the words of each argument, up to the bracket that closes the call; None if none does."""
-    found: list[list[Token]] = [[]]
-    depth = 0
-    for word in words:
-        if depth == 0 and word.kind == "close":
-            return found
-        if depth == 0 and word.text == ",":
-            found.append([])
-            continue
-        depth += (word.kind in ("function", "open")) - (word.kind == "close")
-        found[-1].append(word)
-    return None
