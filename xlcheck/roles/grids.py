@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Grid, Located, Roles
+from xlcheck.roles.lists import sensitivity_lists
 from xlcheck.roles.rectangles import Rectangle, rectangles
-from xlcheck.workbook import DataTable
+from xlcheck.workbook import DataTable, Sheet
 
 AXIS_ROLES = ("wacc", "terminal_wacc", "cost_of_equity", "terminal_growth", "exit_multiple")
 OUTPUT_ROLES = (
@@ -24,6 +25,8 @@ _WORDS = {
     "terminal_growth": re.compile(r"growth|永续|増|成長|wachstum|\bg\b", re.IGNORECASE),
     "exit_multiple": re.compile(r"multiple|ev/ebitda|倍数|倍率|multiplikator", re.IGNORECASE),
 }
+MOST_SHIFT = 0.05
+"""Largest shift of a rate or growth on an axis of shifts."""
 _OUTPUT_WORDS = {
     "value_per_share": re.compile(r"per share|share price|每股|股价|1株|株価|je aktie", re.IGNORECASE),
     "enterprise_value": re.compile(r"enterprise|\bEV\b|企业价值|事業価値|unternehmenswert", re.IGNORECASE),
@@ -138,7 +141,24 @@ def _find(recalc: Recalc, graph: Graph, roles: Roles) -> tuple[SensitivityGrid, 
                 grid = _of_rectangle(recalc, graph, roles, rectangle)
                 if grid is not None:
                     found.append(grid)
+        taken |= {ref for grid in found for ref in grid.area.cells()}
+        found += [one for one in _lists(recalc, graph, roles, sheet) if not taken & set(one.area.cells())]
     return tuple(found)
+
+
+def _lists(recalc: Recalc, graph: Graph, roles: Roles, sheet: Sheet) -> Iterator[SensitivityGrid]:
+    for role, inputs, shown, outputs in sensitivity_lists(recalc, sheet):
+        located = roles.scalars.get(shown)
+        values = tuple(recalc.number(cell) or 0.0 for cell in inputs)
+        axis = _bind(graph, roles, Axis(inputs, values, role, None))
+        live = all((held := recalc.book.get(cell)) is not None and held.formula is not None for cell in outputs)
+        base = axis.base(recalc)
+        if located is None or located.cell is None or axis.role is None or (not live and base is None):
+            continue
+        shown_at_base = recalc.number(outputs[base]) if base is not None else None
+        if live or (shown_at_base and located.value and abs(shown_at_base / located.value - 1) < 1e-3):
+            area = RangeRef(sheet.name, outputs[0].row, outputs[0].column, outputs[-1].row, outputs[-1].column)
+            yield SensitivityGrid(area, None, axis, located.cell, True, None, live)
 
 
 def _of_table(recalc: Recalc, graph: Graph, roles: Roles, table: DataTable) -> SensitivityGrid:
@@ -175,6 +195,7 @@ def _of_rectangle(recalc: Recalc, graph: Graph, roles: Roles, rectangle: Rectang
     notes = _heading(recalc, area)
     top = _plain_axis(recalc, graph, roles, above, _beside_axis(recalc, above, across=True))
     left = _plain_axis(recalc, graph, roles, beside, _beside_axis(recalc, beside, across=False))
+    top, left = _as_level(graph, roles, top, left, notes), _as_level(graph, roles, left, top, notes)
     top, left = _by_exclusion(graph, roles, top, left)
     if top.role is None or left.role is None or top.role == left.role:
         return None
@@ -229,6 +250,18 @@ def _surrounds(located: Located | None, values: Sequence[float]) -> bool:
         return False
     low, high = min(values), max(values)
     return any(low * scale - 1e-9 <= located.value <= high * scale + 1e-9 for scale in (1.0, 0.01))
+
+
+def _as_level(graph: Graph, roles: Roles, axis: Axis, other: Axis, notes: str) -> Axis:
+    """Turn an axis of shifts (-1 %, 0, +1 %) into the levels they mean, by what the other axis leaves to vary."""
+    low, high = min(axis.values), max(axis.values)
+    if not (0.0 in axis.values and abs(low + high) < 1e-9 and 0 < high <= MOST_SHIFT):
+        return axis
+    left_over = {"terminal_growth": "wacc", "exit_multiple": "wacc", "wacc": "terminal_growth"}.get(other.role or "")
+    located = roles.scalars.get(left_over) if left_over and _WORDS[left_over].search(notes) else None
+    if located is None or located.value is None or not high < located.value < 1:
+        return axis
+    return _bind(graph, roles, Axis(axis.cells, tuple(located.value + one for one in axis.values), left_over, None))
 
 
 def _by_exclusion(graph: Graph, roles: Roles, top: Axis, left: Axis) -> tuple[Axis, Axis]:
