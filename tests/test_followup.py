@@ -269,3 +269,24 @@ def test_the_command_writes_both_rounds(tmp_path, capsys):
 def test_a_rubric_without_a_second_round_says_so():
     with pytest.raises(UsageError, match="generic-dcf has no follow-up section"):
         grade(TASK / "reference", "generic-dcf", followup=TASK / "reference")
+
+
+def test_the_news_is_no_leak_unless_the_second_round_has_a_cutoff(tmp_path):
+    """The first round's cutoff of 31 March does not void an answer that cites the guidance of 14 April."""
+    folder = tmp_path / "second"
+    folder.mkdir()
+    right = TASK / "second-round" / "right"
+    (folder / "model.xlsx").write_bytes((right / "model.xlsx").read_bytes())
+    (folder / "memo.md").write_text("Capex follows [G1].", encoding="utf-8")
+    pack = tmp_path / "pack.yaml"
+    source = "  - {id: G1, published: 2026-04-14, title: Guidance of 14 April 2026}\n"
+    pack.write_text(f"schema_version: 1\nsources:\n{source}", encoding="utf-8")
+    text = (Path(__file__).parents[1] / "rubrics" / "sic-epitaxy-dcf.yaml").read_text(encoding="utf-8")
+    for cutoff, status in (
+        ("", "provisional"),
+        ("  cutoff: 2026-04-13\n", "invalid"),
+        ("  cutoff: 2026-04-14\n", "provisional"),
+    ):
+        (tmp_path / "r.yaml").write_text(text.replace("followup:\n", f"followup:\n{cutoff}"), encoding="utf-8")
+        report = grade(TASK / "reference", tmp_path / "r.yaml", followup=folder, evidence=pack)
+        assert report.followup.score_card.status == status, cutoff

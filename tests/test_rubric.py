@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -269,7 +270,9 @@ def test_the_second_round_is_a_rubric_of_its_own() -> None:
     second = second_round(rubric)
     assert second.id == "river-ferry-dcf.followup"
     assert [(item.id, item.weight) for item in second.items] == [("P01", 60), ("J01", 40)]
-    assert (second.cutoff, second.binding) == (rubric.cutoff, rubric.binding)
+    assert (second.cutoff, second.binding) == (None, rubric.binding)
+    later = parse_rubric(GOOD + FOLLOWUP.replace("followup:", "followup:\n  cutoff: 2026-05-14"), known_checks=CHECKS)
+    assert second_round(later).cutoff == date(2026, 5, 14)
     assert second.fatal == second.deductions == ()
 
 

@@ -118,7 +118,8 @@ def grade_with_papers(
     later_rulings = _rulings(given.followup_verdicts, later)
     first = _round(submission, rules, rulings, known, given)
     asked = SecondRound(information=rules.followup.information, challenges=rules.followup.challenges)
-    again = Known(evidence, (), asked, first.paper)
+    dated = replace(evidence, cutoff=later.cutoff) if evidence is not None else None
+    again = Known(dated, (), asked, first.paper)
     second = _round(given.followup, later, later_rulings, again, given._replace(overrides=None))
     return Graded(first.report.model_copy(update={"followup": second.report}), first.paper, second)
 

@@ -27,7 +27,7 @@ def second_round(rubric: Rubric) -> Rubric:
         "on_leak": "invalid" if rubric.on_leak == "deduct" and not leaks else rubric.on_leak,
         "followup": None,
     }
-    own = ("program_share", "program", "judge", "deductions", "fatal")
+    own = ("cutoff", "program_share", "program", "judge", "deductions", "fatal")
     return rubric.model_copy(update={**changes, **{key: getattr(section, key) for key in own}})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Annotated
 
@@ -31,6 +32,8 @@ class FollowUp(Frozen):
     """What is new since the first round."""
     challenges: tuple[Challenge, ...] = ()
     """Objections, sound and false."""
+    cutoff: date | None = None
+    """Evidence published later is a leak in the second round; None for no cutoff there, as the news is later."""
     program_share: tuple[Share, Share] = (Decimal(0), Decimal(1))
     """Lowest and highest share of the round's points that checks may decide."""
     program: tuple[ProgramItem, ...] = ()
