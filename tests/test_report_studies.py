@@ -146,7 +146,7 @@ def test_a_sign_is_put_right_only_where_a_check_says_that_it_is_wrong(tmp_path):
 
 def test_repairs_are_told_once_with_item_cell_and_both_values():
     (repair,) = repair_rows(sample.capped())
-    assert repair == ("P01", "Bridge!C9", 30.825, 23.825)
+    assert repair == ("P01 bridge.equity-identity", "Bridge!C9", 30.825, 23.825)
     assert "30.00 → 24.00 (-20.0 %)" in repairs([repair._replace(stated=30.0, repaired=24.0)])
 
 

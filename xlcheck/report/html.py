@@ -55,6 +55,12 @@ class Item(NamedTuple):
         return self.say(_STATE_WORDS[state])
 
     @property
+    def after(self) -> str:
+        """The result in words that a person gave; a grade or a credit as it was given."""
+        result = self.line.overruled.override.result if self.line.overruled is not None else ""
+        return self.say(_GIVEN_WORDS[result]) if result in _GIVEN_WORDS else result
+
+    @property
     def outcome(self) -> str:
         """The result in words."""
         line, say = self.line, self.say
@@ -71,6 +77,7 @@ class Item(NamedTuple):
         return say(_STATE_WORDS[self.state])
 
 
+_GIVEN_WORDS = {"pass": "passed", "fail": "failed", "triggered": "was_found", "not triggered": "not_found"}
 _STATE_WORDS = {"pass": "passed", "fail": "failed", "part": "part", "open": "unverifiable"}
 
 

@@ -22,8 +22,8 @@ class Picture(NamedTuple):
     caption: str
     note: str
     svg: str
-    where: str = ""
-    """A cell range that the caption leads to, empty where there is none."""
+    side: str = ""
+    """``left`` and ``right`` for two that are compared; empty for one that goes where there is room."""
 
 
 def pictures(report: Report, studies: Studies | None, say: Words) -> list[Picture]:
@@ -56,7 +56,8 @@ def repair_rows(report: Report) -> Iterator[Repair]:
             if key not in seen:
                 seen.add(key)
                 where = "" if finding.cell is None else str(finding.cell)
-                yield Repair(result.item or result.check_id, where, effect.stated, effect.repaired)
+                name = result.check_id if result.item in (None, result.check_id) else f"{result.item} {result.check_id}"
+                yield Repair(name, where, effect.stated, effect.repaired)
 
 
 def _of_bridge(report: Report, studies: Studies | None, say: Words) -> Iterator[Picture]:
@@ -84,21 +85,21 @@ def _of_model(studies: Studies | None, say: Words) -> Iterator[Picture]:
 def _of_heat(heat: HeatMap, say: Words) -> Iterator[Picture]:
     output = plain(heat.output) if "!" in heat.output else say.role(heat.output)
     output = output[0].upper() + output[1:] if say.language == "en" and "!" not in output else output
-    yield Picture(say("picture_heat", output=output), say("picture_heat_note"), grid(heat, heat.model))
+    yield Picture(say("picture_heat", output=output), say("picture_heat_note"), grid(heat, heat.model), "left")
     if heat.own_area is not None:
         area, wrong = plain(str(heat.own_area)), len(heat.differs)
         number = sum(value is not None for row in heat.own for value in row)
         note = say("picture_own_differs", number=wrong, all=number) if wrong else say("picture_own_same")
-        yield Picture(say("picture_own", area=area), note, grid(heat, heat.own, heat.differs), str(heat.own_area))
+        yield Picture(say("picture_own", area=area), note, grid(heat, heat.own, heat.differs), "right")
 
 
 def _of_points(report: Report, say: Words) -> Iterator[Picture]:
     if report.score_card is None:
         return
-    for by, caption in (("dimension", "picture_dimension"), ("stage", "picture_stage")):
+    for by, caption, side in (("dimension", "picture_dimension", "left"), ("stage", "picture_stage", "right")):
         rows = _earned(report.score_card, by, say)
         if len(rows) > 1:
-            yield Picture(say(caption), "", bars(rows, say))
+            yield Picture(say(caption), "", bars(rows, say), side)
 
 
 def _earned(card: ScoreCard, by: str, say: Words) -> list[tuple[str, float, float, float]]:

@@ -121,7 +121,7 @@ def repairs(rows: Sequence[Repair]) -> str:
         y = at * _STEP
         start, stop = 8 + (row.stated - low) * scale, 8 + (row.repaired - low) * scale
         change = f" ({(row.repaired / row.stated - 1) * 100:+.1f} %)" if row.stated else ""
-        parts.append(_named(y, row.name, row.where, 22, 34))
+        parts.append(_named(y, row.name, row.where, 24, 33))
         shown = f"{row.stated:,.{places}f} → {row.repaired:,.{places}f}{change}"
         parts.append(text(WIDE, y + 14, shown, "end", "strong"))
         parts.append(line(8, y + 28, WIDE - 8, y + 28, "rail"))
