@@ -328,7 +328,7 @@ def test_another_run_or_model_is_asked_afresh_and_never_over_a_file_of_others(ju
         judge(server.url, "--batch", "6")
         code, _, err = judge(server.url, "--batch", "6", "--run", "2")
         assert code == 2
-        assert "is of another judge or run" in err
+        assert "is of another task, judge or run" in err
         (task / "out" / "verdicts.json").rename(task / "first.json")
         judge(server.url, "--batch", "6", "--run", "2")
         assert len(server.questions) == 2
@@ -338,6 +338,16 @@ def test_another_run_or_model_is_asked_afresh_and_never_over_a_file_of_others(ju
     (task / "out" / "verdicts.json").write_text("mine", encoding="utf-8")
     assert judge(server.url)[0] == 2
     assert (task / "out" / "verdicts.json").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    "option", ["--timeout=0", "--timeout=-1", "--timeout=soon", "--retries=-1", "--batch=0", "--temperature=nan"]
+)
+def test_unusable_settings_are_refused_at_once(option, task, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(arguments(task, "http://127.0.0.1:9/v1", option))
+    assert left.value.code == 2
+    assert option.partition("=")[0] in capsys.readouterr().err
 
 
 def test_a_folder_with_other_answers_is_refused(judge, task):

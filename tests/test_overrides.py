@@ -162,7 +162,7 @@ def test_every_report_marks_what_was_changed(card):
     assert "### Changed by hand" in report_markdown(report)
     page = report_html(report)
     assert "Changed by hand" in page
-    assert "changed by hand from failed to pass (A. Reviewer, 2026-03-31): seen in the cell" in page
+    assert "changed by hand from failed to passed (A. Reviewer, 2026-03-31): seen in the cell" in page
     assert "由人工从" in report_html(report, language="zh")
     line = next(one for one in json.loads(report.to_json())["score_card"]["lines"] if one["item"] == "P03")
     assert line["overruled"]["override"]["why"] == "seen in the cell"

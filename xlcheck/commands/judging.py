@@ -73,17 +73,40 @@ def _add_judge(verbs: Verbs) -> None:
         "--attempts", type=positive, default=2, metavar="N", help="unusable answers taken on one item (%(default)s)"
     )
     judge.add_argument("--again", action="store_true", help="ask again what stayed open in an earlier session")
-    judge.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one answer (%(default)s)")
     judge.add_argument(
-        "--retries", type=int, default=5, metavar="N", help="of a question that the endpoint does not answer"
+        "--timeout", type=_seconds, default=120.0, metavar="S", help="seconds for one answer (%(default)s)"
     )
-    judge.add_argument("--temperature", type=float, metavar="T", help="(left to the endpoint)")
+    judge.add_argument(
+        "--retries", type=_whole, default=5, metavar="N", help="of a question that gets no answer (%(default)s)"
+    )
+    judge.add_argument("--temperature", type=_whole_or_part, metavar="T", help="(left to the endpoint)")
     judge.add_argument("--response-format", choices=FORMATS, default="text", help="asked of the endpoint (%(default)s)")
     judge.add_argument("--strict", action="store_true", help="exit 4 if an item stays open")
     judge.add_argument(
         "--out", type=Path, default=Path("xlcheck-judge"), metavar="DIR", help="raw answers, verdicts (%(default)s)"
     )
     add_allowance(judge)
+
+
+def _seconds(text: str) -> float:
+    value = _whole_or_part(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("0 seconds are no time to answer; give a number above 0")
+    return value
+
+
+def _whole_or_part(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 upward")
+    return value
+
+
+def _whole(text: str) -> int:
+    return 0 if text == "0" else positive(text)
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +142,7 @@ def _judge(args: argparse.Namespace) -> int:
     plan = _plan(args)
     rubric = round_of(load_rubric(args.rubric, declared_checks()), second=args.followup is not None)
     file = args.out / "verdicts.json"
-    _keep_others(file, plan)
+    _keep_others(file, rubric, plan)
     ask = connect(plan.settings, os.environ.get(args.key_from) or "none")
     store = Store(args.out / "answers.jsonl")
     packet = Packet.model_validate_json(_prepared_apart(args))
@@ -131,16 +154,17 @@ def _judge(args: argparse.Namespace) -> int:
     return 4 if args.strict and judged.open else 0
 
 
-def _keep_others(file: Path, plan: Plan) -> None:
-    """Refuse to write over verdicts that are not of this judge and run."""
+def _keep_others(file: Path, rubric: Rubric, plan: Plan) -> None:
+    """Refuse to write over verdicts that are not of this task, judge and run."""
     if not file.exists():
         return
     try:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError):
         found = None
-    if not isinstance(found, dict) or (found.get("judge"), found.get("run")) != (plan.judge, plan.run):
-        raise UsageError(f"{file} exists and is of another judge or run; name another folder with --out")
+    mine = {"rubric": rubric.id, "judge": plan.judge, "run": plan.run}
+    if not isinstance(found, dict) or {key: found.get(key) for key in mine} != mine:
+        raise UsageError(f"{file} exists and is of another task, judge or run; name another folder with --out")
 
 
 def _plan(args: argparse.Namespace) -> Plan:
