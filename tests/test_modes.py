@@ -319,3 +319,19 @@ def test_a_fatal_leak_belongs_to_a_model():
     text = "schema_version: 1\nid: t\ntitle: T\nmode: research_judgement\non_leak: fatal\njudge:\n"
     with pytest.raises(UsageError, match="'fatal' belongs to the mode financial_model"):
         parse_rubric(text + '  - {id: J1, dimension: d, weight: 100, pass_if: "x"}\n')
+
+
+def test_an_audit_by_a_rubric_with_a_cutoff_looks_at_dates():
+    from xlcheck import audit
+
+    model = FIXTURES / "sic-epitaxy-dcf" / "reference" / "model.xlsx"
+    for rubric, status in (("sic-epitaxy-dcf", "pass"), ("generic-dcf", "not_applicable")):
+        found = {result.check_id: result.status for result in audit(model, rubric).results}
+        assert found["register.dated-before-cutoff"] == status
+        assert found["followup.flows-through"] == found["actuals.within"] == "not_applicable"
+
+
+def test_the_live_web_voids_an_empty_answer_too(tmp_path, run):
+    (tmp_path / "answer").mkdir()
+    code, card, _ = run(tmp_path / "answer", "sic-epitaxy-dcf", "--live-web-used")
+    assert (code, card["status"], card["score"]) == (3, "invalid", None)

@@ -145,13 +145,13 @@ def _round(submission: FilePath, rules: Rubric, rulings: tuple[Verdict, ...], kn
         if found.workbook is not None:
             paper = study(found.workbook, binding, rules.valuation_date, given.vocabulary, found.memos)
     except SubmissionError as error:
-        return _unread(rules, None, ungradable_card(rules, str(error)), changed)
+        return _unread(rules, None, ungradable_card(rules, str(error)), changed, given)
     if paper is None:
-        return _unread(rules, None, empty_card(rules, found.reason or "there is no workbook"), changed)
+        return _unread(rules, None, empty_card(rules, found.reason or "there is no workbook"), changed, given)
     if not any(paper.book.cells()):
-        return _unread(rules, paper, empty_card(rules, f"{paper.book.file_name} has no cell content"), changed)
+        return _unread(rules, paper, empty_card(rules, f"{paper.book.file_name} has no cell content"), changed, given)
     if _asks_for_nothing(rules) and not (paper.roles.scalars or paper.roles.series or paper.roles.ambiguous):
-        return _unread(rules, paper, ungradable_card(rules, f"{paper.book.file_name}: {NO_VALUATION}"), changed)
+        return _unread(rules, paper, ungradable_card(rules, f"{paper.book.file_name}: {NO_VALUATION}"), changed, given)
     paper = replace(paper, **known._asdict())
     results = _checked(paper, _asked(rules))
     handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
@@ -208,15 +208,17 @@ def _other_mode(
     except SubmissionError as error:
         marked = modes.Marked(ungradable_card(rules, str(error)))
     if changed and not marked.card.overruled:
-        return _unread(rules, None, marked.card, changed)
+        return _unread(rules, None, marked.card, changed, given)
     report = _report(rules, None, marked.results, _audited(marked.card, given))
     return Graded(report.model_copy(update={"forecast": marked.forecast, "outcome": marked.outcome}), None)
 
 
-def _unread(rules: Rubric, paper: Workpaper | None, card: ScoreCard, changed: Sequence[Override]) -> Graded:
+def _unread(
+    rules: Rubric, paper: Workpaper | None, card: ScoreCard, changed: Sequence[Override], given: Given
+) -> Graded:
     if changed:
         raise UsageError(f"there is no result that {changed[0].who} could change: {card.reason}")
-    return Graded(_report(rules, paper, (), card), paper)
+    return Graded(_report(rules, paper, (), _audited(card, given)), paper)
 
 
 def audit(
@@ -241,6 +243,7 @@ def audit_with_papers(
     rules = load_rubric(rubric, CHECKS)
     model, memos = workbook_and_memos(workbook)
     paper = study(model, _binding(rules, binding), rules.valuation_date, vocabulary, memos)
+    paper = replace(paper, evidence=evidence_of(rubric, rules))
     told = {request.check_id: request.params for request in reversed(requests(rules))}
     wanted = [Request(check_id, told.get(check_id, {})) for check_id in CHECKS]
     return Graded(_report(rules, paper, _checked(paper, wanted), None), paper)
