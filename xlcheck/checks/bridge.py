@@ -46,14 +46,13 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
         yield from _net_only(roles, recalc, graph)
         yield from against_labels(roles, recalc, graph)
         return
-    entered = any(item.natural < 0 and item.slope > 0 for item in acting if item.role in claims.CLAIMS)
+    owed = [item for item in acting if item.role in claims.CLAIMS]
+    entered = any(item.natural < 0 and item.slope > 0 for item in owed)
+    deducted = any(item.natural > 0 and item.slope < 0 for item in owed)
     for item in acting:
         double = item.role in claims.CLAIMS and item.natural < 0 and item.amount > 0
-        if (
-            item.wrong
-            or _owned_as_owed(item, recalc)
-            or (double and entered and item.role not in claims.MAY_BE_NEGATIVE)
-        ):
+        mixed = entered or (deducted and not _NET.search(row_label(recalc, item.cell)))
+        if item.wrong or _owned_as_owed(item, recalc) or (double and mixed and item.role not in claims.MAY_BE_NEGATIVE):
             yield _turned(item, equity_value)
     yield from against_labels(roles, recalc, graph)
 
@@ -64,6 +63,8 @@ def _owned_as_owed(item: claims.Item, recalc: Recalc) -> bool:
     return negative and stated_sign(row_label(recalc, item.cell).split(" | ", maxsplit=1)[0]) == 1
 
 
+_NET = re.compile(r"\bnett?o?\b|净|純|\bposition\b", re.I)
+"""A net amount may be negative: what is owned then exceeds what is owed."""
 _DEBT = re.compile(
     r"debt|borrowing|债|負債|负债|schuld|verbindlichkeit|dette|endettement|deuda|divida|debito|долг|차입금|no vay"
 )

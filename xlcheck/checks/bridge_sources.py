@@ -92,11 +92,31 @@ def source_matches_label(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes
             if _other_line(role, label):
                 yield _mislinked(role, located, source, label, recalc, graph)
                 seen.add(located.cell)
+    for found in _crossed(roles, recalc, graph):
+        if found.cell not in seen:
+            yield found
     yield from _beside_a_namesake(seen, roles, recalc, graph)
     if not any(
         source.cell != cell for cell in _bridge_cells(roles, recalc, graph) for source in sources(cell, recalc, graph)
     ):
         yield NotApplicable(reason="no bridge item links to another cell")
+
+
+def _crossed(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Yield the assets of the bridge that repeat one of its claims, and the claims that repeat an asset."""
+    bound = {role: one for role in (*claims.ASSETS, *claims.CLAIMS) if (one := roles.get(role)) and one.cell}
+    for role, located in bound.items():
+        for other, held in bound.items():
+            apart = (role in claims.ASSETS) != (other in claims.ASSETS)
+            if not apart or located.cell is None or held.cell is None or located.cell == held.cell:
+                continue
+            node = claims.formula_node(located.cell, recalc)
+            linked = [part.cell for _, part in terms(node) if isinstance(part, Ref)] if node is not None else []
+            if len(linked) == 1 and graph.pure_link(linked[0]) in (held.cell, graph.pure_link(held.cell)):
+                message = (
+                    f"the {role.replace('_', ' ')} {located.cell} takes {held.cell}, the {other.replace('_', ' ')}"
+                )
+                yield money(message, located.cell, located.value, None)
 
 
 def _bridge_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:

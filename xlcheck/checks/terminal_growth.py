@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -93,6 +94,9 @@ def growth_below_risk_free(terminal_growth: Located, risk_free_rate: Located) ->
         )
 
 
+_EBITDA = re.compile(r"EBITDA|EBITA|税息折旧|息税折旧", re.IGNORECASE)
+
+
 @check("terminal.multiple-basis", consequence_of=("terminal.exit-multiple-identity",))
 def multiple_basis(
     exit_multiple: Located,
@@ -107,7 +111,8 @@ def multiple_basis(
     """The exit multiple comes from outside the model and stands on a positive EBITDA of the terminal year.
 
     What it holds:
-        The multiple is positive, not derived from the measure it is applied to, and applied to the last year.
+        The multiple is positive, not derived from the measure it is applied to, and applied to the last year of the
+        measure that its label names.
     Why it matters:
         Today's EV over the EBITDA of year five, times that EBITDA, is today's EV again: nothing was valued.
     Accepted conventions:
@@ -141,7 +146,29 @@ def multiple_basis(
                 yield Finding(message=message, cell=source, found=exit_multiple.value, expected=None, unit="multiple")
                 return
     values = ebitda_values(ebitda, ebit, depreciation)
-    yield from _wrong_year(applied, exit_multiple.value, values, recalc)
+    revenue = roles.series.get("revenue")
+    if _EBITDA.search(row_label(recalc, source)) and revenue is not None and revenue.values[-1] and values:
+        for cell in applied:
+            if valuation.close(recalc.number(cell) or 0.0, revenue.values[-1] * exit_multiple.value):
+                expected = None if values[-1] is None else values[-1] * exit_multiple.value
+                message = f"{cell} applies a multiple of EBITDA ({source}) to revenue"
+                yield money(message, cell, recalc.number(cell), expected)
+                return
+    yield from _wrong_year(
+        applied, exit_multiple.value, _measured(applied, exit_multiple.value, values, roles, recalc), recalc
+    )
+
+
+def _measured(
+    cells: list[CellRef], multiple: float, ebitda: tuple[float | None, ...], roles: Roles, recalc: Recalc
+) -> tuple[float | None, ...]:
+    """Return the years of the measure that the multiple is applied to: EBITDA, or another line that one year meets."""
+    shown = [value for cell in cells if (value := recalc.number(cell)) is not None]
+    lines = [line.values for role in ("revenue", "nopat", "fcff") if (line := roles.series.get(role)) is not None]
+    for values in (ebitda, *lines):
+        if any(valuation.close(value, one * multiple) for value in shown for one in values if one is not None):
+            return values
+    return ebitda
 
 
 def _wrong_year(cells: list[CellRef], multiple: float, values: tuple[float | None, ...], recalc: Recalc) -> Outcomes:
@@ -154,7 +181,7 @@ def _wrong_year(cells: list[CellRef], multiple: float, values: tuple[float | Non
             index for index, one in enumerate(values[:-1]) if one is not None and valuation.close(value, one * multiple)
         ]
         if years:
-            message = f"{cell} applies the multiple to the EBITDA of forecast year {years[0] + 1} of {len(values)}"
+            message = f"{cell} applies the multiple to the measure of forecast year {years[0] + 1} of {len(values)}"
             yield money(message, cell, value, final * multiple)
             return
     if final is not None and final <= 0 and cells:

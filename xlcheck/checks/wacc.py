@@ -10,6 +10,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import claims, live, memory, rates_read, valuation
+from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc_parts import unshielded_debt
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
@@ -132,7 +133,13 @@ def _third_or_wrong(
             else False
         )
         named = claims.label_scores(row_label(recalc, source)).get("wacc", 0.0) >= 0.8 if source is not None else False
-        if source is not None and beside and held is not None and named:
+        idle = _idle_build(expected, roles, recalc, graph)
+        if idle is not None and source is not None:
+            message = (
+                f"the rate {source} is typed as {found:.4%}; the WACC built in {idle} ({expected:.4%}) moves no result"
+            )
+            yield rate_finding(message, wacc.model_copy(update={"cell": source}), expected)
+        elif source is not None and beside and held is not None and named:
             message = f"the WACC {source} is typed as {found:.4%}; the build beside it gives {expected:.4%}"
             yield rate_finding(message, wacc.model_copy(update={"cell": source}), expected)
         else:
@@ -145,6 +152,20 @@ def _third_or_wrong(
         return
     message = f"the WACC {source} is {found:.4%}; its weights and costs give {expected:.4%}"
     yield rate_finding(message, wacc.model_copy(update={"cell": source}), expected)
+
+
+def _idle_build(expected: float, roles: Roles, recalc: Recalc, graph: Graph) -> CellRef | None:
+    """Return the formula that is labelled as the WACC, gives what weights and costs give, and moves no result."""
+    equity = roles.get("cost_of_equity")
+    for cell in valuation.readers(graph, equity):
+        value, scores = recalc.number(cell), claims.label_scores(row_label(recalc, cell))
+        if (
+            value is not None
+            and valuation.close(value, expected, 1e-6)
+            and scores.get("wacc", 0.0) >= claims.SURE_LABEL
+        ):
+            return cell if cell not in memory.above(graph, list(output_cells(roles).values())) else None
+    return None
 
 
 def _reads_empty(wacc: Located, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:

@@ -57,7 +57,7 @@ def number_as_text(subject: Subject) -> Iterator[Mutation]:
     """An input is a number kept as text."""
     cell = _input(subject, *BRIDGE_INPUTS)
     if cell is not None:
-        yield fault("recompute.no-text-numbers", cell, f"{subject.number(cell):g}", structural=True)
+        yield fault("recompute.no-text-numbers", cell, f"{subject.number(cell):.15g}", structural=True)
 
 
 @operator

@@ -184,6 +184,9 @@ def terminal_value_at_cost_of_equity(subject: Subject) -> Iterator[Mutation]:
 def growth_above_the_rate(subject: Subject) -> Iterator[Mutation]:
     """Terminal growth exceeds the discount rate."""
     cell, rate = subject.cell("terminal_growth"), subject.number(subject.cell("wacc"))
+    terminal = subject.cell("terminal_value") or subject.cell("pv_terminal_value")
+    if terminal is None or cell not in subject.paper.graph.ancestors([terminal]):
+        return  # no perpetuity grows by it
     if cell is not None and rate is not None and subject.formula(cell) is None:
         yield fault("fatal.growth-not-below-wacc", cell, rate + 0.005)
 
