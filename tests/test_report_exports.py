@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,9 +19,11 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.commands.grading import FORMATS
 from xlcheck.errors import UsageError
+from xlcheck.pipeline import grade
 from xlcheck.report.document import COLUMNS
 from xlcheck.report.exports import RENDERERS, export, read_report
 from xlcheck.report.writing import write_report
+from xlcheck.resources import bundled
 from xlcheck.scoring.model import ungradable_card
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -38,7 +41,14 @@ def ungradable():
     )
 
 
-REPORTS = [sample.good, sample.capped, sample.provisional, sample.audited, nasty, ungradable]
+@cache
+def graded():
+    """A bundled answer with four faults, graded whole."""
+    answer = bundled("fixtures", "sic-epitaxy-dcf") / "flawed"
+    return grade(answer, "sic-epitaxy-dcf", answer / "verdicts.json")
+
+
+REPORTS = [sample.good, sample.capped, sample.provisional, sample.audited, nasty, ungradable, graded]
 
 
 def test_command_line_offers_every_format():
@@ -134,7 +144,7 @@ def test_junit_fits_its_schema(make):
     schema.assertValid(etree.fromstring(export(make(), "junit").encode()))
 
 
-@pytest.mark.parametrize("make", [sample.good, sample.capped, sample.provisional, ungradable])
+@pytest.mark.parametrize("make", [sample.good, sample.capped, sample.provisional, ungradable, graded])
 def test_gradescope_fits_its_description(make):
     schema = json.loads((SCHEMAS / "gradescope.json").read_text(encoding="utf-8"))
     jsonschema.validate(json.loads(export(make(), "gradescope")), schema)

@@ -12,6 +12,7 @@ from xlcheck.binding import load_binding
 from xlcheck.calibrate import CalibrationFile
 from xlcheck.commands.authoring import SCHEMAS
 from xlcheck.errors import UsageError
+from xlcheck.pipeline import grade
 from xlcheck.report.document import Report
 from xlcheck.resources import bundled_root
 from xlcheck.roles.vocabulary import SCALAR_ROLES, SERIES_ROLES
@@ -68,6 +69,12 @@ def test_the_versions_are_those_that_documents_state():
 @pytest.mark.parametrize("make", [sample.good, sample.capped, sample.provisional, sample.audited])
 def test_reports_are_valid(make):
     assert errors("report", json.loads(make().to_json())) == []
+
+
+def test_a_report_of_a_bundled_answer_is_valid():
+    answer = FIXTURES / "sic-epitaxy-dcf" / "flawed"
+    report = grade(answer, "sic-epitaxy-dcf", answer / "verdicts.json")
+    assert errors("report", json.loads(report.to_json())) == []
 
 
 def test_every_key_of_a_report_is_described():
