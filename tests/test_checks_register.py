@@ -124,6 +124,16 @@ def test_a_value_typed_into_the_register_counts_as_listed(tmp_path):
     assert run(model, tmp_path, "register.complete")["register.complete"].status == "pass"
 
 
+def test_a_register_of_a_few_inputs_does_not_claim_to_be_complete(tmp_path):
+    model, rows = registered()
+    for key, row in rows.items():
+        if key not in ("risk_free_rate", "unlevered_beta", "equity_risk_premium"):
+            for column in range(1, 7):
+                model.workbook["Register"].cell(row, column).value = None
+    found = run(model, tmp_path, "register.complete")["register.complete"]
+    assert (found.status, found.reason) == ("unverifiable", "the register has 3 of 12 stated inputs")
+
+
 # register.values-match-model
 
 

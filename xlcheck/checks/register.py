@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from xlcheck.cells import CellRef, as_number, is_number
-from xlcheck.checking import Finding, NotApplicable, Outcomes, check
+from xlcheck.checking import Finding, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.memory import remembered
 from xlcheck.checks.sheet import row_label
@@ -33,7 +34,7 @@ def registers_of(recalc: Recalc) -> tuple[Register, ...]:
 
 
 @check("register.complete")
-def complete(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
+def complete(recalc: Recalc, graph: Graph, roles: Roles, params: Params) -> Outcomes:
     """Every stated input of the valuation is in the assumption register.
 
     What it holds:
@@ -43,7 +44,8 @@ def complete(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
         An input that is not in the register has no source, and nobody reviews it.
     Accepted conventions:
         Registers on several sheets; inputs that stand in the register themselves; inputs that are computed; lines of
-        statements and drivers by year, of which a register may list some.
+        statements and drivers by year, of which a register may list some. A register of less than half of the inputs
+        (or of ``least``) does not claim to be complete: it is not judged.
     Example:
         The pre-tax cost of debt is typed on the WACC sheet and nowhere in the register.
     How to fix:
@@ -62,15 +64,26 @@ def complete(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     held |= {cell for entry in entries for cell in graph.precedents(entry.value_cell)}
     values = [number for entry in entries if (number := as_number(entry.value)) is not None]
     behind = headline_chain(graph, roles)
-    for role in STATED:
-        located = roles.get(role)
-        source = _typed_source(located, recalc, graph)
-        if located is None or source is None or source in held or source not in behind or _has_company(recalc, source):
-            continue
-        value = recalc.number(source)
-        if value is not None and value != 0 and not any(_close(value, number) for number in values):
-            message = f"{role} is typed at {source} ({row_label(recalc, source)}) and is in no row of the register"
-            yield Finding(message=message, cell=source, found=value, expected=None, unit=located.unit)
+    stated = [
+        (located, source)
+        for located in map(roles.get, STATED)
+        if (source := _typed_source(located, recalc, graph)) in behind
+        and not _has_company(recalc, source)
+        and recalc.number(source)
+    ]
+    missing = [
+        (located, source)
+        for located, source in stated
+        if source not in held and not any(_close(recalc.number(source) or 0.0, number) for number in values)
+    ]
+    least = params.get("least")
+    if len(missing) > (1 - (float(least) if isinstance(least, Decimal) else 0.5)) * len(stated):
+        yield Unverifiable(reason=f"the register has {len(stated) - len(missing)} of {len(stated)} stated inputs")
+        return
+    for located, source in missing:
+        assert located is not None
+        message = f"{located.role} is typed at {source} ({row_label(recalc, source)}) and is in no row of the register"
+        yield Finding(message=message, cell=source, found=recalc.number(source), expected=None, unit=located.unit)
 
 
 def _typed_source(located: Located | None, recalc: Recalc, graph: Graph) -> CellRef | None:
