@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,11 +133,13 @@ def _packet(args: argparse.Namespace) -> int:
 
 
 def _judge(args: argparse.Namespace) -> int:
+    from xlcheck.judging.answers import verdict_file
     from xlcheck.judging.endpoint import connect
     from xlcheck.judging.packet import Packet
     from xlcheck.judging.prepare import round_of
     from xlcheck.judging.run import run_judge
     from xlcheck.judging.store import Store
+    from xlcheck.report.writing import replace_file
     from xlcheck.rubric import load_rubric
 
     plan = _plan(args)
@@ -147,10 +150,11 @@ def _judge(args: argparse.Namespace) -> int:
     store = Store(args.out / "answers.jsonl")
     packet = Packet.model_validate_json(_prepared_apart(args))
     judged = run_judge(packet, rubric, ask, store, plan)
-    _write_verdicts(file, rubric, plan, judged)
+    replace_file(file, verdict_file(rubric, plan.judge, plan.run, judged.verdicts))
     print_facts(args, lambda: _judged_json(judged, file), lambda: _judged_text(judged, file))
     if judged.stopped is not None:
-        raise UsageError(f"{judged.stopped}; the same command goes on from here")
+        print(f"xlcheck: {judged.stopped}; the same command goes on from here", file=sys.stderr)
+        return UsageError.exit_code
     return 4 if args.strict and judged.open else 0
 
 
@@ -188,21 +192,13 @@ def _prepared_apart(args: argparse.Namespace) -> str:
     return run_apart(prepared, json.dumps(order), allowance_of(args))
 
 
-def _write_verdicts(file: Path, rubric: Rubric, plan: Plan, judged: Judged) -> None:
-    from xlcheck.judging.answers import verdict_file
-
-    text = verdict_file(rubric, plan.judge, plan.run, judged.verdicts)
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(text, encoding="utf-8", newline="\n")
-    partial.replace(file)
-
-
 def _judged_json(judged: Judged, file: Path) -> dict[str, object]:
     return {
         "verdicts": str(file),
         "decided": [verdict.item for verdict in judged.verdicts],
         "open": judged.open,
         "questions": judged.questions,
+        "stopped": judged.stopped,
     }
 
 

@@ -27,7 +27,7 @@ class Asked(Frozen):
     kind: Literal["item", "deduction", "fatal error"]
     answer: Literal["verdict", "grade", "triggered"]
     """The key under which the decision is given."""
-    title: str
+    title: str = ""
     pass_if: str | None = None
     fail_if: str | None = None
     when: str | None = None
@@ -56,7 +56,6 @@ def asked(rubric: Rubric, results: Sequence[CheckResult] = ()) -> tuple[Asked, .
             id=item.id,
             kind="deduction",
             answer="triggered",
-            title="",
             when=item.when,
             quote_required=item.quote == "required",
             findings=_bearing(item, rubric, results),
@@ -64,7 +63,7 @@ def asked(rubric: Rubric, results: Sequence[CheckResult] = ()) -> tuple[Asked, .
         for item in rubric.deductions
     ]
     fatal = [
-        Asked(id=rule.key, kind="fatal error", answer="triggered", title="", when=rule.judge,
+        Asked(id=rule.key, kind="fatal error", answer="triggered", when=rule.judge,
               quote_required=rule.quote == "required")
         for rule in rubric.fatal
         if rule.judge

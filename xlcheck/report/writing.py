@@ -30,8 +30,8 @@ def write_report(report: Report, folder: Path, page: str | None = None) -> Writt
         folder.mkdir(parents=True, exist_ok=True)
         for path, mark in zip(files, (JSON_MARK, GENERATOR), strict=True):
             _keep_foreign(path, mark)
-        _replace(files.json, report.to_json())
-        _replace(files.html, report_html(report) if page is None else page)
+        replace_file(files.json, report.to_json())
+        replace_file(files.html, report_html(report) if page is None else page)
     except OSError as error:
         raise UsageError(f"{folder}: the report cannot be written there: {error.strerror or error}") from None
     return files
@@ -56,7 +56,8 @@ def _keep_foreign(path: Path, mark: str) -> None:
             raise UsageError(f"{path} exists and is no report of xlcheck; choose another folder with --out")
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a file of ours whole or not at all, over what stands there."""
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text(text, encoding="utf-8", newline="\n")
     partial.replace(path)
