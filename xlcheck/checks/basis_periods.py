@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xlcheck.cells import CellRef
+from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
+from xlcheck.checks.basis_drivers import misread_drivers
 from xlcheck.checks.flow_terms import items_of, kind_of_label, line_label
 from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
 from xlcheck.checks.shapes import Slot
@@ -82,6 +83,10 @@ def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
             if _is_shifted(one) and (not chain or one.cells[0] in chain):
                 dated = True
                 yield _single_finding(book, one)
+    across_lines = (line for sheet in book.sheets for line in lines_of(recalc, sheet, across=True))
+    for cells, unread in misread_drivers(recalc, graph, (one for one in across_lines if set(one.cells) & chain)):
+        dated = True
+        yield _driver_finding(cells, unread)
     for reader, shifts in _terms_apart(recalc, roles):
         dated = True
         yield _finding(book, shifts, reader)
@@ -90,6 +95,12 @@ def period_alignment(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
         yield _single_finding(book, one)
     if not dated:
         yield NotApplicable(reason="no dated line reads another dated line")
+
+
+def _driver_finding(cells: Sequence[CellRef], unread: CellRef) -> Finding:
+    area = RangeRef(cells[0].sheet, cells[0].row, cells[0].column, cells[-1].row, cells[-1].column)
+    message = f"{cells[0]} and the cells after it read the driver of another year; {unread}, of their last, is not read"
+    return Finding(message=message, cell=area, found="another year", expected="the driver of the same year")
 
 
 def _last_shifted(book: Book, recalc: Recalc, roles: Roles) -> Iterator[Break]:

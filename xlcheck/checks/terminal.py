@@ -6,7 +6,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, memory, perpetuity, valuation
+from xlcheck.checks import cadence, claims, live, memory, perpetuity, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
@@ -60,9 +60,22 @@ def gordon_identity(
             message = f"{dead[1]} reinvests growth over the discount rate; nothing reads the return stated in {dead[0]}"
             yield money(message, dead[1], recalc.number(dead[1]), None)
         elif given is not None:
-            yield from _judge_perpetuity(given, roles, recalc, graph, main=main)
+            yield from _short_flow(given, cadence.length(roles, recalc)) or _judge_perpetuity(
+                given, roles, recalc, graph, main=main
+            )
         elif main:
             yield Unverifiable(reason=f"{cell}: flows, rate and growth are not all known")
+
+
+def _short_flow(given: perpetuity.Inputs, step: float) -> list[Finding]:
+    """Accuse a perpetuity at yearly rates on the flow of one quarter, half-year or month."""
+    periods, spread = round(1 / step), given.rate - given.growth
+    if periods == 1 or len(given.flows) < periods or not spread:
+        return []
+    if not valuation.close(given.value, given.flows[-1] * (1 + given.growth) / spread):
+        return []
+    message = f"{given.cell} capitalises the flow of one period of {step:.4g} years at yearly rates"
+    return [money(message, given.cell, given.value, sum(given.flows[-periods:]) * (1 + given.growth) / spread)]
 
 
 def _discounted_again(roles: Roles, recalc: Recalc, graph: Graph) -> frozenset[CellRef]:

@@ -144,6 +144,8 @@ def _judge_discounting(
     exponent = dcf.exponent_of(weight * share, rate)
     if exponent is None:
         yield Unverifiable(reason=f"the terminal value {cell} has the weight {weight:.4g}, which is no discount factor")
+    elif abs(exponent) <= 0.02 and (inside := _years_off(cell, roles, recalc, graph, accepted)) is not None:
+        yield from _misdiscounted(cell, inside, accepted, rate, cell, recalc, graph)
     elif abs(exponent) <= 0.02 and _is_present(cell, roles, recalc, graph, accepted):
         yield Fits(convention="the terminal value cell is already a present value")
     else:
@@ -169,6 +171,17 @@ def discounts(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool
             if isinstance(part, Call) and part.function in _DISCOUNTING:
                 return True
     return False
+
+
+def _years_off(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accepted: list[float]) -> float | None:
+    """Return the years that a perpetuity is discounted inside its own formula, where they are whole years off."""
+    given = perpetuity.inputs(cell, roles, recalc, graph) if discounts(cell, roles, recalc, graph) else None
+    full = given.flows[-1] * (1 + given.growth) / (given.rate - given.growth) if given is not None else 0.0
+    exponent = dcf.exponent_of(given.value / full, given.rate) if given is not None and full else None
+    if exponent is None or exponent < 0.5 or exponent > 2 * accepted[-1] + 0.5:
+        return None
+    apart = [abs(exponent - want) for want in accepted]
+    return exponent if min(apart) > 0.4 and min(abs(one - round(one)) for one in apart) <= 0.02 else None
 
 
 def _is_present(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accepted: list[float]) -> bool:
