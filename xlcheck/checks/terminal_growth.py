@@ -146,17 +146,35 @@ def multiple_basis(
                 yield Finding(message=message, cell=source, found=exit_multiple.value, expected=None, unit="multiple")
                 return
     values = ebitda_values(ebitda, ebit, depreciation)
-    revenue = roles.series.get("revenue")
-    if _EBITDA.search(row_label(recalc, source)) and revenue is not None and revenue.values[-1] and values:
-        for cell in applied:
-            if valuation.close(recalc.number(cell) or 0.0, revenue.values[-1] * exit_multiple.value):
-                expected = None if values[-1] is None else values[-1] * exit_multiple.value
-                message = f"{cell} applies a multiple of EBITDA ({source}) to revenue"
-                yield money(message, cell, recalc.number(cell), expected)
-                return
+    of_revenue = _on_revenue(applied, exit_multiple, roles, recalc, graph)
+    if of_revenue is not None:
+        expected = values[-1] * exit_multiple.value if values and values[-1] is not None else None
+        message = f"{of_revenue} applies a multiple of EBITDA ({source}) to revenue"
+        yield money(message, of_revenue, recalc.number(of_revenue), expected)
+        return
     yield from _wrong_year(
         applied, exit_multiple.value, _measured(applied, exit_multiple.value, values, roles, recalc), recalc
     )
+
+
+def _on_revenue(
+    applied: list[CellRef], multiple: Located, roles: Roles, recalc: Recalc, graph: Graph
+) -> CellRef | None:
+    """Return the cell that multiplies revenue by a multiple of EBITDA.
+
+    It is one by its label, or by a line of EBITDA right above the product that nothing reads.
+    """
+    revenue = roles.series.get("revenue")
+    if revenue is None or not revenue.values[-1] or multiple.cell is None or not multiple.value:
+        return None
+    for cell in applied:
+        above = [cell.offset(-step, 0) for step in (1, 2, 3) if cell.row > step]
+        idle = [ref for ref in above if recalc.number(ref) and not graph.dependents(ref)]
+        labels = [row_label(recalc, graph.pure_link(multiple.cell)), *(row_label(recalc, ref) for ref in idle)]
+        named = any(_EBITDA.search(label) for label in labels)
+        if named and valuation.close(recalc.number(cell) or 0.0, revenue.values[-1] * multiple.value):
+            return cell
+    return None
 
 
 def _measured(
