@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 import sample_reports as sample
 from lxml import etree
+from openpyxl import Workbook
 
 from xlcheck import cli
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.commands.grading import FORMATS
 from xlcheck.errors import UsageError
-from xlcheck.pipeline import grade
+from xlcheck.pipeline import audit, grade
 from xlcheck.report.document import COLUMNS
 from xlcheck.report.exports import RENDERERS, export, read_report
 from xlcheck.report.writing import write_report
@@ -237,6 +238,29 @@ def test_csv_holds_nothing_that_a_spreadsheet_would_run(text):
         assert not set(row[name]) & {"\t", "\r", "\n"}
     assert row["cell"].startswith("'=S")
     assert row["check_id"] == "wacc.identity"
+
+
+def test_csv_of_a_workbook_whose_sheet_is_named_like_a_formula_is_inert(tmp_path):
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "=1+1"
+    labels = ["WACC", "Terminal growth", "FCFF", "Enterprise value", "=cmd|'/c calc'!A1 debt", "@Cash"]
+    contents = [0.09, 0.02, 52, "=SUM(B12:F12)+F3*(1+B2)/(B1-B2)/(1+B1)^5", 100, 40, "=B4+B5+B6", 50, "=B7/B8"]
+    labels += ["Equity value", "Diluted shares", "Value per share", None, "Discount factor", "PV of FCFF"]
+    for row, label in enumerate(labels, 1):
+        sheet.cell(row, 1).value = label
+        sheet.cell(row, 1).data_type = "s"
+    for row, content in enumerate(contents, 1):
+        sheet.cell(row, 2, content)
+    for number, letter in enumerate("BCDEF", 1):
+        sheet[f"{letter}3"] = 51 + number
+        sheet[f"{letter}11"] = f"=1/(1+$B$1)^{number}"
+        sheet[f"{letter}12"] = f"={letter}3*{letter}11"
+    book.save(tmp_path / "=model.xlsx")
+    rows = csv_rows(audit(tmp_path / "=model.xlsx"))
+    assert any(row["cell"].startswith("'=1+1!") for row in rows)
+    texts = [row[name] for row in rows for name, kind in COLUMNS.items() if kind == "string"]
+    assert not [text for text in texts if text.startswith(("=", "+", "-", "@", "\t", "\r"))]
 
 
 @pytest.mark.parametrize("text", ["net debt = 360", "1e5", "a-b", "'=1"])
