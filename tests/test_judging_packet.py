@@ -25,7 +25,7 @@ from xlcheck.judging.items import asked
 from xlcheck.judging.packet import Packet, build_packet, packet_text
 from xlcheck.judging.prepare import prepare, prepared
 from xlcheck.memo import Memo
-from xlcheck.pipeline import study
+from xlcheck.pipeline import grade, study
 from xlcheck.rubric import load_rubric, parse_rubric
 from xlcheck.verdicts import Verdict, parse_verdicts
 
@@ -140,10 +140,19 @@ def test_what_only_the_grader_holds_is_in_no_packet():
     assert "777" not in re.sub("[0-9a-f]{32}", "", whole)
 
 
-def test_a_declared_check_of_actuals_reads_what_is_held_back():
-    """Those checks that exist read `actuals`, by which they are kept out."""
-    family = [declared for key, declared in CHECKS.items() if key.startswith("actuals.")]
-    assert all("actuals" in declared.whole for declared in family)
+def test_later_actuals_count_in_the_score_and_are_in_no_packet(task):
+    actuals = "{role: revenue, year: 2026, value: 777123456, published: 2027-03-19, source: Kiln gazette 2027}"
+    (task / "actuals.yaml").write_text(f"schema_version: 1\nactuals:\n  - {actuals}\n", encoding="utf-8")
+    held = TASK.replace("check: wacc.identity", "check: actuals.within").replace("[wacc]", "[actuals, bridge]")
+    (task / "rubric.yaml").write_text(held + "actuals: actuals.yaml\n", encoding="utf-8")
+    report = grade(task / "answer", task / "rubric.yaml")
+    (compared,) = [result for result in report.results if result.check_id == "actuals.within"]
+    assert "777.123" in report.to_json()
+    assert compared.findings
+    packet = prepare(task / "answer", task / "rubric.yaml", formulas=True)
+    for secret in ("777", "gazette", "actuals.within"):
+        assert secret not in re.sub("[0-9a-f]{32}", "", packet_text(packet))
+        assert secret not in packet.model_dump_json()
 
 
 def test_a_packet_may_be_about_some_items_and_begins_alike():
