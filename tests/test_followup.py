@@ -263,6 +263,8 @@ def test_the_command_writes_both_rounds(tmp_path, capsys):
     assert printed["score_card"]["score"] == "100"
     assert printed["followup"]["score_card"]["score"] == "75"
     assert (tmp_path / "out" / "followup" / "report.html").is_file()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert '<a href="followup/report.html">Second round: 75</a>' in page
     assert json.loads((tmp_path / "out" / "followup" / "report.json").read_text()) == printed["followup"]
 
 
