@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import metadata
 from typing import Protocol
 
@@ -156,12 +156,17 @@ def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
         values=model.values,
         what_if_cells=model.what_if,
         other_what_if=model.other_what_if,
-        engines={name: metadata.version(name) for name in ENGINES},
+        engines={name: _version(name) for name in ENGINES},
         graph=graph,
         loops=model.loops,
         clock=clock,
         rewriter=model.rewriter,
     )
+
+
+@cache
+def _version(package: str) -> str:
+    return metadata.version(package)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,7 @@ class _Lazy:
     @property
     def version(self) -> str:
         """Return the version of the engine's package."""
-        return metadata.version(self.name)
+        return _version(self.name)
 
     def open(self, package: bytes, clock: Clock) -> Session:
         """Import the engine and let it load the package."""
