@@ -13,8 +13,10 @@ from test_verdicts import BAD
 from test_verdicts_quotes import _pdf
 
 from xlcheck import cli
-from xlcheck.pipeline import grade
+from xlcheck.pipeline import grade, study
+from xlcheck.quotes import memo_passages, verify, workbook_passages
 from xlcheck.scoring.card import lost_points
+from xlcheck.verdicts import Quote, Verdict
 
 TASK = """\
 schema_version: 1
@@ -153,6 +155,27 @@ def test_a_row_may_be_copied_from_the_packet_with_its_addresses(text, there, ans
     card = graded(answer, {"item": "J01", "verdict": "pass", "quotes": [{"text": text}]})
     line = next(line for line in card.lines if line.item == "J01")
     assert (line.quotes[0].found != "not_found") == there
+
+
+def test_every_quote_of_the_reference_is_verified_and_no_change_of_one_digit_is():
+    folder = Path(__file__).parents[1] / "fixtures" / "sic-epitaxy-dcf" / "reference"
+    paper = study(folder / "model.xlsx", memos=[folder / "memo.md"])
+    handed_in = workbook_passages(paper.book, paper.recalc) + memo_passages(paper.memos)
+    verdicts = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))["verdicts"]
+    real = [quote["text"] for verdict in verdicts for quote in verdict.get("quotes", ())]
+    real += [line for line in paper.memos[0].texts[0].splitlines() if len(line) > 40 and re.search(r"\d", line)]
+    real += [row for row in handed_in.rows if re.search(r": [0-9]", row)][::4]
+    altered = [
+        text[: digit.start()] + str((int(digit[0]) + 1) % 10) + text[digit.end() :]
+        for text in real
+        for digit in re.finditer(r"[0-9]", text)
+    ]
+    found = [verify([Verdict(item="J", quotes=[Quote(text=text) for text in texts])], handed_in)[0].quotes
+             for texts in (real, altered)]  # fmt: skip
+    assert len(real) > 100
+    assert [quote.text for quote in found[0] if quote.found == "not_found"] == []
+    assert len(altered) > 1000
+    assert [quote.text for quote in found[1] if quote.found != "not_found"] == []
 
 
 @pytest.mark.parametrize(

@@ -77,15 +77,14 @@ def _found(quote: Quote, raw: str, plain: str, numbers: Mapping[str, float]) -> 
     return "not_found"
 
 
-_LABEL = re.compile(r"\s*[A-Z]{1,3}[1-9][0-9]{0,6}: ?\S")
+_LABEL = re.compile(r"\s*([A-Z]{1,3}[1-9][0-9]{0,6}:) ?\S")
 
 
 def _is_row(text: str, rows: Iterable[str]) -> bool:
     """Say whether a quote is (part of) one row with its addresses, copied from a packet."""
-    if not _LABEL.match(text):
-        return False
+    label = _LABEL.match(text)
     words = normalised(text)
-    return any(_stands_in(words, normalised(row)) for row in rows)
+    return label is not None and any(_stands_in(words, normalised(row)) for row in rows if label[1] in row)
 
 
 def _stands_in(words: str, text: str) -> bool:
