@@ -62,7 +62,7 @@ def _typed(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[CutOff]:
         on_the_model = [ref for ref in _near(cell, recalc) if _rests_on_the_model(ref, roles, recalc, graph)]
         found = _sum_of_two(stated, cell, on_the_model, recalc)
         if found is None and role == "equity_value":
-            found = _bridge_above(stated, cell, on_the_model, recalc)
+            found = _bridge_above(stated, cell, on_the_model, recalc) or _bridged(stated, on_the_model, roles, recalc)
         if found is not None:
             yield CutOff(role, cell, found[0], found[1])
 
@@ -209,6 +209,21 @@ def _bridge_above(stated: float, total: CellRef, cells: list[CellRef], recalc: R
         right = value + sum(sign * item for sign, item in zip(signs, items, strict=True))
         if _to_the_digit(stated, right, LEAST_DIGITS - 1):
             return f"{above[-1]} and the lines down to {above[0]}", right
+    return None
+
+
+def _bridged(stated: float, cells: list[CellRef], roles: Roles, recalc: Recalc) -> tuple[str, float] | None:
+    """Return the bridge of a typed equity value: a live enterprise value above it and bound items, plus or minus."""
+    names = ("net_debt", "debt", "cash", "minority_interest", "preferred_equity", "investments", "lease_liabilities")
+    items = [value for name in names if (one := roles.get(name)) is not None and (value := one.value)]
+    for cell in cells:
+        if claims.label_scores(row_label(recalc, cell)).get("enterprise_value", 0.0) < NAMED:
+            continue
+        value = recalc.number(cell) or 0.0
+        for signs in product((-1, 0, 1), repeat=len(items)) if any(items) else ():
+            right = value + sum(sign * item for sign, item in zip(signs, items, strict=True))
+            if any(signs) and _to_the_digit(stated, right, LEAST_DIGITS):
+                return f"{cell} and the bridge", right
     return None
 
 

@@ -15,6 +15,7 @@ from xlcheck.checking import Finding
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label
+from xlcheck.formula import Number, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Block, Located, Roles
@@ -73,6 +74,8 @@ class Division:
     count: float
     loose: float
     """What a ROUND may have moved the value by, relative to it."""
+    literals: int
+    """How many powers of ten stand in the formula."""
 
     @property
     def factor(self) -> float:
@@ -115,10 +118,10 @@ def _outvoted(one: Division, others: list[Division]) -> Division | None:
     return plain[0] if len(plain) == 1 and not alike and _oddness(plain[0]) < _oddness(one) else None
 
 
-def _oddness(one: Division) -> tuple[bool, bool, float]:
-    """Order factors by how plainly they are one: powers of ten first, those of money in a large unit before others."""
-    power = math.log10(one.factor)
-    return abs(one.factor / 10.0 ** round(power) - 1) > 1e-3 + one.loose, round(power) < 0, -abs(round(power))
+def _oddness(one: Division) -> tuple[bool, int, bool]:
+    """Order factors by how plainly they are one: powers of ten, few in the formula, from a large unit of money."""
+    power = round(math.log10(one.factor))
+    return abs(one.factor / 10.0**power - 1) > 1e-3 + one.loose, one.literals, power < 0
 
 
 def _divisions(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Division]:
@@ -138,7 +141,10 @@ def _divisions(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Division]
         worth, count = recalc.number(equity), recalc.number(shares)
         if worth and count and count > 0 and value / worth > 0:
             loose = rounding_of(recalc, cell) / abs(value)
-            yield Division(cell, value, equity, worth, graph.pure_link(shares), count, loose)
+            node = claims.formula_node(cell, recalc)
+            numbers = [part.value for part in walk(node) if isinstance(part, Number)] if node is not None else []
+            literals = sum(number >= 100 and math.log10(number).is_integer() for number in numbers)
+            yield Division(cell, value, equity, worth, graph.pure_link(shares), count, loose, literals)
 
 
 def other_present_value(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
