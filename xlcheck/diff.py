@@ -6,12 +6,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Literal
 
-from xlcheck.cells import CellRef, Scalar
+from xlcheck.cells import CellRef, Scalar, as_number
+from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
-from xlcheck.workbook import Book, Cell, Sheet
+from xlcheck.recompute import Recalc
+from xlcheck.workbook import Cell, Sheet
 
+ALIKE = 0.6
+"""Share of texts in common from which a sheet of another name is taken for the same."""
+IN_PLACE = 0.9
+"""Share of lines that agree from which all are taken to stand where they stood."""
 Kind = Literal["input", "overwritten", "formula"]
 """An input that holds something else; a formula replaced by a constant; a formula that reads differently."""
 
@@ -33,6 +40,8 @@ class Change:
 class Alignment:
     """Which cell of the second version stands for which cell of the first."""
 
+    sheets: Mapping[str, str]
+    """Sheet name in the first version to its name in the second."""
     rows: Mapping[str, Mapping[int, int]]
     """Sheet name to row of the first version to row of the second."""
     columns: Mapping[str, Mapping[int, int]]
@@ -41,40 +50,71 @@ class Alignment:
         """Return the cell of the second version, None where it is gone."""
         row = self.rows.get(ref.sheet, {}).get(ref.row)
         column = self.columns.get(ref.sheet, {}).get(ref.column)
-        return None if row is None or column is None else CellRef(ref.sheet, row, column)
+        return None if row is None or column is None else CellRef(self.sheets[ref.sheet], row, column)
 
-    @property
+    @cached_property
     def shifted(self) -> bool:
-        """Say whether any row or column stands elsewhere."""
+        """Say whether any sheet, row or column stands elsewhere."""
         lines = (*self.rows.values(), *self.columns.values())
-        return any(old != new for line in lines for old, new in line.items())
+        renamed = any(old != new for old, new in self.sheets.items())
+        return renamed or any(old != new for line in lines for old, new in line.items())
 
 
-def align(first: Book, second: Book) -> Alignment:
-    """Match sheets by name, and their rows and columns by the texts in them."""
-    rows, columns = {}, {}
-    for sheet in first.sheets:
-        other = second.sheet(sheet.name)
-        if other is not None:
-            rows[sheet.name] = _matched(_lines(sheet, by_row=True), _lines(other, by_row=True))
-            columns[sheet.name] = _matched(_lines(sheet, by_row=False), _lines(other, by_row=False))
-    return Alignment(rows, columns)
+def align(first: Recalc, second: Recalc) -> Alignment:
+    """Match sheets by name (or, renamed, by their texts), rows and columns by their texts and years."""
+    pairs = _sheets(first, second)
+    rows = {old.name: _matched(_lines(first, old, by_row=True), _lines(second, new, by_row=True)) for old, new in pairs}
+    columns = {
+        old.name: _matched(_lines(first, old, by_row=False), _lines(second, new, by_row=False)) for old, new in pairs
+    }
+    return Alignment({old.name: new.name for old, new in pairs}, rows, columns)
 
 
-def _lines(sheet: Sheet, *, by_row: bool) -> list[tuple[str, ...]]:
-    """Return the texts of every row (or column), from the first to the last."""
-    texts: dict[int, list[tuple[int, str]]] = {}
-    for (row, column), cell in sheet.cells.items():
-        if isinstance(cell.stored, str) and cell.formula is None and cell.stored.strip():
+def _sheets(first: Recalc, second: Recalc) -> list[tuple[Sheet, Sheet]]:
+    pairs = [(sheet, other) for sheet in first.book.sheets if (other := second.book.sheet(sheet.name)) is not None]
+    left = [sheet for sheet in first.book.sheets if second.book.sheet(sheet.name) is None]
+    free = [sheet for sheet in second.book.sheets if first.book.sheet(sheet.name) is None]
+    for sheet in left:
+        best = max(free, key=lambda other: _likeness(sheet, other), default=None)
+        if best is not None and _likeness(sheet, best) >= ALIKE:
+            pairs.append((sheet, best))
+            free.remove(best)
+    return pairs
+
+
+def _likeness(one: Sheet, other: Sheet) -> float:
+    """Return the share of texts that two sheets have in common."""
+    mine, theirs = (
+        {cell.stored for cell in sheet.cells.values() if isinstance(cell.stored, str)} for sheet in (one, other)
+    )
+    return len(mine & theirs) / max(len(mine | theirs), 1)
+
+
+def _lines(recalc: Recalc, sheet: Sheet, *, by_row: bool) -> list[tuple[str, ...]]:
+    """Return the texts and years of every row (or column), from the first to the last."""
+    marks: dict[int, list[tuple[int, str]]] = {}
+    for row, column in sheet.cells:
+        mark = _mark(recalc.value(CellRef(sheet.name, row, column)))
+        if mark:
             line, place = (row, column) if by_row else (column, row)
-            texts.setdefault(line, []).append((place, cell.stored.strip().casefold()))
+            marks.setdefault(line, []).append((place, mark))
     last = sheet.max_row if by_row else sheet.max_column
-    return [tuple(text for _, text in sorted(texts.get(line, ()))) for line in range(1, last + 1)]
+    return [tuple(mark for _, mark in sorted(marks.get(line, ()))) for line in range(1, last + 1)]
+
+
+def _mark(value: Scalar | Unsolved) -> str:
+    if isinstance(value, str):
+        return value.strip().casefold()
+    number = as_number(value)
+    return f"{number:.0f}" if number in range(1950, 2151) else ""
 
 
 def _matched(first: Sequence[tuple[str, ...]], second: Sequence[tuple[str, ...]]) -> dict[int, int]:
+    """Match lines by what marks them; in two lists of one length that mostly agree each stays where it is."""
     if len(first) == len(second):
-        return {line: line for line in range(1, len(first) + 1)}
+        marked = [(old, new) for old, new in zip(first, second, strict=True) if old or new]
+        if sum(old == new for old, new in marked) >= IN_PLACE * len(marked):
+            return {line: line for line in range(1, len(first) + 1)}
     found: dict[int, int] = {}
     matcher = SequenceMatcher(None, first, second, autojunk=len(first) > 3_000)
     for tag, a, b, c, d in matcher.get_opcodes():

@@ -58,7 +58,7 @@ class Rounds:
     @cached_property
     def alignment(self) -> Alignment:
         """Which cell stands for which."""
-        return align(self.first.book, self.recalc.book)
+        return align(self.first.recalc, self.recalc)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
