@@ -350,6 +350,14 @@ def test_unusable_settings_are_refused_at_once(option, task, capsys):
     assert option.partition("=")[0] in capsys.readouterr().err
 
 
+def test_without_the_extra_one_sentence_says_what_to_install(judge, task, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    code, _, err = judge("http://127.0.0.1:9/v1")
+    assert code == 2
+    assert "pip install 'xlcheck[judge]'" in err
+    assert not (task / "out").exists()
+
+
 def test_a_folder_with_other_answers_is_refused(judge, task):
     (task / "out").mkdir()
     (task / "out" / "answers.jsonl").write_text('{"note": 1}\n', encoding="utf-8")
