@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import openpyxl
 import pytest
 from checking_helper import audit as checked
 from checking_helper import write
 from reverse_models import closed_form, data_table, formula_grid, goal_seek, value_per_share
 
-from xlcheck.checking import CheckResult
+from xlcheck.checking import BROKEN, CheckResult
 from xlcheck.pipeline import audit
 
 PRICE = round(value_per_share(0.055), 2)
@@ -85,3 +86,13 @@ def test_price_that_no_value_gives_is_a_finding(tmp_path):
     result = found["reverse.implied-value"]
     assert result.status == "fail"
     assert "no value of R!B1" in result.findings[0].message
+
+
+def test_text_number_that_a_data_table_reads_breaks_no_check(tmp_path):
+    # the cells of a data table depend on its input without holding a formula
+    path = data_table(tmp_path / "reverse.xlsx", PRICE)
+    book = openpyxl.load_workbook(path)
+    book["Expectations"]["B9"] = "0.05"
+    book.save(path)
+    said = {one.check_id: one for one in audit(path).results}["recompute.no-text-numbers"]
+    assert not (said.reason or "").startswith(BROKEN)

@@ -162,7 +162,7 @@ def _sums_over(recalc: Recalc, graph: Graph, ref: CellRef) -> list[CellRef]:
         total
         for cell in (ref, *links)
         for total in graph.dependents(cell)
-        if any(_skips(one, cell) for one in walk(formulas[total]))
+        if total in formulas and any(_skips(one, cell) for one in walk(formulas[total]))
     ][:3]
 
 
