@@ -13,12 +13,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from openpyxl import load_workbook
-
+from xlcheck.cells import RangeRef
 from xlcheck.intake import open_package
 from xlcheck.pipeline import audit
 from xlcheck.report.annotated import annotated
 from xlcheck.report.words import plain
+from xlcheck.workbook import load
 
 ALWAYS_RECALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
@@ -82,28 +82,33 @@ def _lost_parts(before, after):
 
 def _moved_values(report, original, marked):
     cells = [located.cell for located in report.roles.values() if located.cell is not None]
-    before, after = (load_workbook(path, data_only=True) for path in (original, marked))
+    before, after = load(original), load(marked)
     for ref in cells:
-        old, new = (book[ref.sheet].cell(ref.row, ref.column).value for book in (before, after))
+        old, new = (book.get(ref).stored if book.get(ref) else None for book in (before, after))
         same = old == new
-        if isinstance(old, int | float) and isinstance(new, int | float):
+        if isinstance(old, float) and isinstance(new, float):
             same = abs(old - new) <= 1e-9 * max(abs(old), abs(new))
         if not same:
             yield f"{ref} is {old}, in the copy {new}"
 
 
 def _lost_findings(report, marked):
-    book = load_workbook(marked)
-    listed = [(row[2], row[4]) for row in book[book.sheetnames[-1]].iter_rows(min_row=2, values_only=True)]
+    book = load(marked)
+    cells = book.sheets[-1].cells
+    listed = {(_text(cells, row, 3), _text(cells, row, 5)) for row, _ in cells}
     for result in report.results:
         for finding in result.findings if result.status in ("fail", "partial") else ():
             if (result.check_id, plain(finding.message, 2_000)) not in listed:
                 yield f"{result.check_id} at {finding.cell} is not listed"
             if finding.cell is not None:
-                first = next(finding.cell.cells()) if hasattr(finding.cell, "cells") else finding.cell
-                note = book[first.sheet].cell(first.row, first.column).comment
-                if note is None or result.check_id not in note.text:
+                first = next(finding.cell.cells()) if isinstance(finding.cell, RangeRef) else finding.cell
+                note = book.sheet(first.sheet).comments.get((first.row, first.column), "")
+                if result.check_id not in note:
                     yield f"{result.check_id} is not noted at {first}"
+
+
+def _text(cells, row, column):
+    return cells[row, column].stored if (row, column) in cells else None
 
 
 def main(paths):

@@ -54,7 +54,7 @@ class Words:
         if self.language == "en":
             return text
         masked = _masked(text, sheets)
-        found = self._translated(masked)
+        found = self._part(masked)
         if found is None:
             cells = ", ".join(dict.fromkeys(_ADDRESS.findall(masked)))
             found = f"{self(otherwise)} {cells}".rstrip()
