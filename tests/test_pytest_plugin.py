@@ -150,6 +150,11 @@ def test_one_reading_serves_many_checks(sound):
     assert book.run("bridge.signs") == run_check(sound, "bridge.signs")
 
 
+def test_ranges_are_given_as_numbers(sound):
+    assert_passes(sound, "wacc.range", {"low": 0.01, "high": 0.3})
+    assert_fails(sound, "wacc.range", params={"low": 0.5, "high": 0.6})
+
+
 def test_an_unknown_check_is_named(sound):
     with pytest.raises(UsageError, match=r"no check 'bridge\.sings'"):
         run_check(sound, "bridge.sings")

@@ -5,15 +5,20 @@ With pytest, `xlcheck.pytest_plugin` adds a fixture that keeps workbooks between
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 
 import xlcheck.checks  # noqa: F401 - declares the checks
-from xlcheck.checking import CHECKS, CheckResult, Params, Request, run_checks
+from xlcheck.checking import CHECKS, CheckResult, Request, run_checks
 from xlcheck.engines.fake import FakeEngine
 from xlcheck.errors import UsageError
 from xlcheck.pipeline import study
 
 __all__ = ["CheckedWorkbook", "FakeEngine", "assert_fails", "assert_passes", "run_check"]
+
+Params = Mapping[str, float | Decimal | bool | str]
+"""What a rubric item says under ``params``: ``{"low": 0.06, "high": 0.09}``."""
 
 
 class CheckedWorkbook:
@@ -27,7 +32,8 @@ class CheckedWorkbook:
         """Run one check; UsageError if there is none of that id."""
         if check_id not in CHECKS:
             raise UsageError(f"there is no check {check_id!r}; `xlcheck checks` lists them")
-        (result,) = run_checks(self.paper, [Request(check_id, params or {})])
+        given = {name: _exact(value) for name, value in (params or {}).items()}
+        (result,) = run_checks(self.paper, [Request(check_id, given)])
         return result
 
     def assert_passes(self, check_id: str, params: Params | None = None) -> None:
@@ -48,6 +54,10 @@ class CheckedWorkbook:
         found = "; ".join(f"{finding.cell}: {finding.message}" for finding in result.findings)
         said = found or result.reason or "nothing found"
         return f"{self.paper.book.file_name}: {result.check_id} is {result.status}: {said}"
+
+
+def _exact(value: float | Decimal | bool | str) -> Decimal | bool | str:
+    return value if isinstance(value, bool | str | Decimal) else Decimal(str(value))
 
 
 def run_check(workbook: Path | str, check_id: str, params: Params | None = None) -> CheckResult:

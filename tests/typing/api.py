@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+from inspect_ai.scorer import Scorer
+
 import xlcheck
+from xlcheck.inspect_scorer import xlcheck_scorer
+from xlcheck.testing import CheckedWorkbook, assert_fails
 
 
 def grade_a_folder(folder: Path) -> str:
@@ -30,3 +34,20 @@ def ask_what_if(path: str) -> float | None:
 
 
 version: str = xlcheck.__version__
+
+
+def hold_checks(path: Path) -> None:
+    """Asserts on single checks, as tests of other projects do."""
+    book = CheckedWorkbook(path)
+    book.assert_passes("bridge.signs")
+    assert_fails(path, "wacc.range", cell="WACC!C23", params={"low": 0.06, "high": 0.09})
+
+
+def score_an_agent() -> Scorer:
+    """Builds the scorer of an Inspect task."""
+    return xlcheck_scorer("sic-epitaxy-dcf", workbook="answer.xlsx", memos=["memo.md"], verdicts="verdicts/")
+
+
+def tabulate(report: xlcheck.Report) -> int:
+    """Counts the rows of the table of findings."""
+    return len(report.to_frame())
