@@ -11,8 +11,7 @@ from planted import clean_model
 from xlcheck.calibrate import Case, calibrate
 from xlcheck.cli import main
 from xlcheck.errors import UsageError
-from xlcheck.provenance import record_path, save, warning
-from xlcheck.resources import bundled_names
+from xlcheck.provenance import Record, record_path, save, warning
 from xlcheck.rubric import fingerprint, load_rubric
 from xlcheck.scoring.card import ScoreCard
 from xlcheck.scoring.model import empty_card
@@ -106,8 +105,12 @@ def test_grade_warns_on_standard_error(rubric: Path, tmp_path: Path, capsys: pyt
     json.loads(printed.out)
 
 
-def test_bundled_tasks_stand_as_they_were_last_calibrated() -> None:
+@pytest.mark.parametrize("task", ["sic-epitaxy-dcf", "bigtech-reverse-dcf", "ashare-pump-dcf"])
+def test_bundled_task_stands_as_it_was_last_calibrated_and_every_planted_fault_cost_points(task: str) -> None:
     """Refresh with ``xlcheck calibrate TASK --mutants --save``."""
-    for name in set(bundled_names("fixtures")) & set(bundled_names("rubrics")):
-        if record_path(name).is_file():
-            assert warning(name, load_rubric(name)) is None, name
+    assert warning(task, load_rubric(task)) is None
+    record = Record.model_validate_json(record_path(task).read_bytes())
+    assert record.holds
+    assert record.faults_planted is not None
+    assert record.faults_planted > 40
+    assert record.faults_noticed == record.faults_planted
