@@ -156,6 +156,25 @@ def test_a_formula_overtyped_elsewhere_is_no_silent_change(tmp_path):
     assert where in {str(finding.cell) for finding in found.findings}
 
 
+def test_a_literal_slipped_into_a_formula_is_a_silent_change(tmp_path):
+    second = raised()
+    plain = str(second.get("equity_value"))
+    where = second.set("equity_value", f"{plain}+60")
+    found = compare(tmp_path, second, CAPEX)
+    assert statuses(found) == ["pass", "pass", "fail"]
+    (finding,) = found["nothing-else-moved"].findings
+    assert str(finding.cell) == where
+    assert finding.found - finding.expected == pytest.approx(60)
+
+
+def test_a_new_line_in_the_bridge_is_left_to_the_judge(tmp_path):
+    """It reads a cell that the first workbook does not have: what it does to the value cannot be predicted."""
+    second = raised()
+    second.put("Valuation!D30", 60)
+    second.set("equity_value", f"{second.get('equity_value')}-Valuation!D30")
+    assert statuses(compare(tmp_path, second, CAPEX)) == ["pass", "unverifiable", "pass"]
+
+
 def test_inserted_rows_are_no_changes(tmp_path):
     """Three rows above the inputs shift every row and every reference of that sheet."""
     second = raised()

@@ -158,7 +158,7 @@ def flows_through(
     if not both.pins:
         yield Unverifiable(reason=next((why for why in both.targets if isinstance(why, str)), "no moved line is known"))
         return
-    changed = {**both.moved(both.roots), **both.pins}
+    changed = {**both.moved((*both.roots, *both.twisted)), **both.pins}
     broken = list(_pasted_over(both, changed))
     if broken:
         yield from broken[:MOST]
@@ -226,9 +226,9 @@ def nothing_else_moved(
     """Between the rounds nothing moved that the new information does not explain and the answer does not declare.
 
     What it holds:
-        Each input, and each formula off the path of the new information, that moves a headline value is the same as in
-        the first round, or the memo (or a sheet of changes) names it, says that it changed and gives its new value.
-        What a false challenge asks for has not moved at all.
+        Each input that moves a headline value is the same as in the first round, and each formula makes the same of
+        what it reads, or the memo (or a sheet of changes) names it, says that it changed and gives its new value. What
+        a false challenge asks for has not moved at all.
     Why it matters:
         A second, silent change hides the effect of the first one, or makes up for it.
     Accepted conventions:
@@ -255,7 +255,7 @@ def nothing_else_moved(
     named = {finding.cell for finding in refused}
     undeclared = [
         one
-        for one in _effective(both, both.roots)
+        for one in (*_effective(both, both.roots), *both.twisted)
         if one.after not in named and not is_declared(texts, both.first.recalc, one.before, both.now(one.after))
     ]
     unknown = [why for why in both.targets if isinstance(why, str)]
@@ -290,7 +290,7 @@ def _effective(both: Rounds, changed: Sequence[Change]) -> list[Change]:
 
 
 def _undeclared(both: Rounds, one: Change) -> Finding:
-    old, new = both.first.recalc.value(one.before), both.now(one.after)
+    old, new = both.twisted.get(one, both.first.recalc.value(one.before)), both.now(one.after)
     what = {"input": "moved", "overwritten": "held a formula and moved", "formula": "has another formula and moved"}
     message = f"{one.after} {what[one.kind]} from {_shown(old)} to {_shown(new)}; the answer does not declare it"
     return Finding(message=message, cell=one.after, found=_plain(new), expected=_plain(old))

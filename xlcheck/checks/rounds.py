@@ -144,6 +144,25 @@ class Rounds:
         reads = self.first.graph.precedents(one.before)
         return all(same(self.now(self.alignment.after(cell)), self.first.recalc.number(cell)) for cell in reads)
 
+    @cached_property
+    def twisted(self) -> dict[Change, float]:
+        """The formulas on the path that read what they read before and make something else of it, with what was due."""
+        behind = self.first.graph.descendants(self.pins) - set(self.pins)
+        found = [one for one in self.changes if one.kind == "formula" and one.before in behind]
+        read = {one: self.first.graph.precedents(one.before) for one in found}
+        cells = list({cell for one in found for cell in (one.before, *read[one])})
+        due = self.predicted({**self.moved(self.roots), **self.pins}, cells) if cells else {}
+        wrong = {}
+        for one in found:
+            places = {self.alignment.after(cell): cell for cell in read[one]}
+            reads_alike = set(self.graph.precedents(one.after)) <= set(places) and all(
+                same(self.now(after), due[cell]) for after, cell in places.items()
+            )
+            expected = due[one.before]
+            if reads_alike and expected is not None and not same(self.now(one.after), expected):
+                wrong[one] = expected
+        return wrong
+
     def moved(self, changes: Iterable[Change]) -> dict[CellRef, Scalar]:
         """Return the cells of changes (before) with what they come to now."""
         return {one.before: self.now(one.after) for one in changes}
