@@ -139,6 +139,37 @@ def test_text_that_reads_as_a_date_in_one_language_only_is_not_accused():
     assert verdicts(cells) == {"A1": "unsolved"}
 
 
+def test_reader_of_a_cell_in_doubt_is_not_accused_for_it():
+    # 10 days lie between; the forged 12 is only doubted, for engines know DATEDIF badly: what follows from 10 is right
+    cells = {
+        "A1": ('=DATEDIF(B1,B2,"d")', 12.0),
+        "A2": ("=A1+1", 11.0),
+        "A3": ("=A1*2", 21.0),
+        "B1": 44000,
+        "B2": 44010,
+    }
+    assert verdicts(cells) == {"A1": "unsolved", "A2": "same", "A3": "stale"}
+
+
+@pytest.mark.parametrize(
+    ("formula", "right"),
+    [
+        ("=AVERAGE(X1:X3!A1)", 2.0),
+        ("=SUM(X1:X3!A1:A2)", 6.0),
+        ("=rate*(1-tax)", 0.075),
+        ("=twice(X2!A1)+1", 5.0),
+        ("=above+1", 2.0),
+        ("=_xlfn.SINGLE(X3!A1)", 3.0),
+    ],
+)
+def test_forgery_is_found_where_only_one_engine_reads_the_formula_as_it_stands(formula, right):
+    cells = {"X1!A1": 1, "X2!A1": 2, "X3!A1": 3, "B1": 1, "C1": 0.1}
+    names = [("rate", None, "M!$C$1"), ("tax", None, "0.25"), ("above", None, "M!A1048576")]
+    names.append(("twice", None, "_xlfn.LAMBDA(_xlpm.n,_xlpm.n*2)"))
+    assert verdicts(cells | {"B2": (formula, right)}, names=names) == {"B2": "same"}
+    assert verdicts(cells | {"B2": (formula, right * 1.01)}, names=names) == {"B2": "stale"}
+
+
 def test_external_references_are_judged_from_their_stored_values():
     external = {1: {CellRef("Data", 1, 1): 4.0}}
     cells = {"A1": ("=[1]Data!A1*2", 8.0), "A2": ("=[1]Data!A1*3", 13.0), "A3": ("=[1]Data!B9", 5.0)}

@@ -26,7 +26,7 @@ class Local:
     same: bool
     unsolved: Unsolved | None = None
     expected: Scalar = None
-    """Where it does not follow: what does."""
+    """Where it does not follow, or two opinions say so in spite of a doubt: what does."""
     opinions: Mapping[str, Scalar | Unsolved] = field(default_factory=dict)
 
 
@@ -156,7 +156,7 @@ class _Check:
         value = settled(list(votes.values()))
         if value is not None:
             doubt = doubt_of(Dispute(ref, cell, self.shadow.book, self.stored, list(self._read(cell)), value, votes))
-            return Local(False, doubt, None if doubt else value, votes)
+            return Local(False, doubt, value, votes)
         reasons = [vote for vote in votes.values() if isinstance(vote, Unsolved)]
         if len(reasons) == len(votes):
             return Local(False, reasons[0], None, votes)
@@ -175,18 +175,23 @@ class _Check:
         """Keep of the mismatches only the first of each chain.
 
         A mismatch that agrees with its stored value once its mismatching precedents hold what they should is a
-        consequence. Repeated until nothing changes, for chains of mismatches.
+        consequence. Repeated until nothing changes, for chains of mismatches. Precedents in doubt count as well:
+        they may be the forged ones.
         """
+        doubted = {ref: local.expected for ref, local in found.items() if local.unsolved and local.expected is not None}
         wrong = {ref: local.expected for ref, local in found.items() if not local.same and local.unsolved is None}
         owners = self._owners(wrong)
         for _ in range(20):
             cells = {
-                owner.ref: owner for ref, owner in owners.items() if ref in wrong and self._reads_one_of(owner, wrong)
+                owner.ref: owner
+                for ref, owner in owners.items()
+                if ref in wrong and self._reads_one_of(owner, wrong.keys() | doubted.keys())
             }
             before = dict(wrong)
             for engine in opinions[:2]:
                 asked = [cell for cell in cells.values() if any(ref in wrong for ref in self.judged(cell))]
-                for ref, answer in self.shadow.ask(engine, asked, {**self.stored, **wrong}).items() if asked else ():
+                told = {**self.stored, **doubted, **wrong}
+                for ref, answer in self.shadow.ask(engine, asked, told).items() if asked else ():
                     if ref not in wrong or isinstance(answer, Unsolved):
                         continue
                     if self._agrees(ref, owners[ref], answer):

@@ -28,7 +28,8 @@ _WORDED = re.compile(r"\b(?:TEXT|DOLLAR|FIXED|VALUE|DATEVALUE|NUMBERVALUE|CHAR|C
 _GAPS: Sequence[tuple[re.Pattern[str], str]] = (
     (
         re.compile(
-            r"\b(?:DATEDIF|IM[A-Z]+[0-9]*|XMATCH|TOCOL|TOROW|FREQUENCY|SORT|SORTBY|GROUPBY|PIVOTBY)\(", re.IGNORECASE
+            r"\b(?:(?:DATEDIF|IM[A-Z]+[0-9]*|XMATCH|TOCOL|TOROW|FREQUENCY|SORT|SORTBY|GROUPBY|PIVOTBY)\(|N\([^()]*:)",
+            re.IGNORECASE,
         ),
         "engines are known to differ from Excel together in a function of it",
     ),
@@ -78,8 +79,6 @@ def doubt_of(dispute: Dispute) -> Unsolved | None:
         return disagree("it searches by halves in a list that is not sorted")
     if "IFERROR(" in formula.upper() and any(isinstance(vote, Unsolved) for vote in dispute.votes.values()):
         return disagree("an engine may take a function that it does not know for the error which IFERROR catches")
-    if dispute.cell.array is not None and not dispute.united:
-        return disagree("not every engine agrees on what its functions make of an array")
     gap = next((words for pattern, words in _GAPS if pattern.search(formula)), None)
     return disagree(gap) if gap else _doubtful_error(dispute, formula)
 

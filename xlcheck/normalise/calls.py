@@ -21,7 +21,7 @@ def _text(words: Sequence[Token], names: Collection[str], convert: Convert) -> s
     while index < len(words):
         word = words[index]
         name = word.text.rstrip("( ").upper()
-        found = _arguments(words[index + 1 :]) if word.kind == "function" and name in names else None
+        found = arguments(words[index + 1 :]) if word.kind == "function" and name in names else None
         if found is None:
             out.append(word.text)
             index += 1
@@ -32,7 +32,7 @@ def _text(words: Sequence[Token], names: Collection[str], convert: Convert) -> s
     return "".join(out)
 
 
-def _arguments(words: Sequence[Token]) -> list[list[Token]] | None:
+def arguments(words: Sequence[Token]) -> list[list[Token]] | None:
     """Return the words of each argument, up to the bracket that closes the call; None if none does."""
     found: list[list[Token]] = [[]]
     depth = 0

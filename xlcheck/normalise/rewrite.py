@@ -8,23 +8,28 @@ address: its references name their sheet, and tables and spills are the ranges t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from xlcheck.cells import CellRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
 from xlcheck.normalise.intersection import intersect
+from xlcheck.normalise.lambdas import Function, functions, written_out
 from xlcheck.normalise.offsets import without_constant_offsets
 from xlcheck.normalise.positions import POSITION, spell_positions
 from xlcheck.normalise.searches import Searches
-from xlcheck.reading.scope import defined_name, name_area, placed, structured
+from xlcheck.reading.scope import defined_name, name_area, placed, rectangles, structured
 from xlcheck.reading.tokens import Area, Token, quote, tokens, written
 from xlcheck.workbook import Book, Cell, DefinedName
 
 _LINK = re.compile(r"'?\[(\d+)\](.*?)'?!\Z", re.DOTALL)
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY\(((?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})\)", re.IGNORECASE)
-_UNUSUAL = re.compile(r"""["'\[\]#]|[A-Za-z]:|:\$?[A-Za-z]{1,3}(?![$0-9A-Za-z])|(?<![A-Za-z$0-9])\$?[0-9]+:|_xlfn\.A""")
+_SINGLE = re.compile(r"_xlfn\.SINGLE\(((?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})\)", re.IGNORECASE)
+"""The intersection mark at a single cell, where it has nothing to do."""
+_UNUSUAL = re.compile(
+    r"""["'\[\]#]|[A-Za-z]:|:\$?[A-Za-z]{1,3}(?![$0-9A-Za-z])|(?<![A-Za-z$0-9])\$?[0-9]+:|_xlfn\.[AS]|:[\w.]+!"""
+)
 """What the short way of pinning cannot do: quotes, brackets, spills, whole rows and columns."""
 _OWN = re.compile(r"(?<![\w.$:!])\$?[A-Za-z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Za-z]{1,3}\$?[0-9]{1,7})?(?![\w(.!:])")
 """A reference that names no sheet."""
@@ -65,9 +70,14 @@ class Rewriter:
     @cached_property
     def _special(self) -> re.Pattern[str]:
         """Return a pattern of what cannot be left to an engine: brackets, positions, and names that move."""
-        names = [re.escape(name.name) for name in self.book.names if name.sheet is not None or not _fixed(name)]
-        words = [rf"(?<![\w.\\]){re.escape(word)}(?![\w.(!\\])" for word in sorted(self.undefined)]
-        return re.compile("|".join([r"\[", POSITION.pattern, *names, *words]), re.IGNORECASE)
+        names = {name.name for name in self.book.names if name.sheet is not None or not _fixed(name)}
+        return re.compile("|".join([r"\[", POSITION.pattern, *_words_of(names | self.undefined)]), re.IGNORECASE)
+
+    @cached_property
+    def _named(self) -> re.Pattern[str] | None:
+        """Return a pattern of all names, None if there are none."""
+        words = _words_of({name.name for name in self.book.names})
+        return re.compile("|".join(words), re.IGNORECASE) if words else None
 
     def rewrite(self, cell: Cell) -> str:
         """Return a cell's formula for its own place in the normalised copy."""
@@ -96,17 +106,23 @@ class Rewriter:
 
     def pin(self, cell: Cell) -> str:
         """Return a cell's formula for another sheet, at the same address."""
-        at, formula = cell.ref, self._intersected(cell)
-        if not _UNUSUAL.search(formula) and not self._special.search(formula):
+        at, formula = cell.ref, written_out(self._intersected(cell), self._functions)
+        named = self._named is not None and self._named.search(formula)
+        if not named and not _UNUSUAL.search(formula) and not self._special.search(formula):
             home = quote(at.sheet).replace("\\", r"\\")
             return self._displayed(_OWN.sub(rf"{home}\g<0>", formula), cell)
         plain = spell_positions(formula[1:], at, self.book)
         text = _ANCHOR.sub(lambda match: self._spill(match[1], at) or match[0], plain)
-        return self._displayed("=" + "".join(self._words(text, at, pinned=True)), cell)
+        words = "".join(self._words(text, at, pinned=True))
+        return self._displayed("=" + _SINGLE.sub(r"\1", words), cell)
 
     @cached_property
     def _searches(self) -> Searches:
         return Searches(self.book)
+
+    @cached_property
+    def _functions(self) -> Mapping[str, Function]:
+        return functions(self.book)
 
     def for_primary(self, formula: str, at: CellRef) -> str:
         """Return a rewritten formula as the primary engine must see it."""
@@ -148,6 +164,8 @@ class Rewriter:
         assert area is not None
         if not area.sheet:
             return home + word.text
+        if home and ":" in area.sheet and "[" not in area.sheet:  # only the primary engine reads across sheets
+            return ",".join(written(one) for one in rectangles(area, "", self.book)) or word.text
         match = _LINK.match(area.sheet) if "[" in area.sheet else None
         if match is None:
             return word.text
@@ -159,13 +177,15 @@ class Rewriter:
 
     def _name(self, text: str, at: CellRef, *, pinned: bool, depth: int = 0) -> str:
         name = defined_name(text.replace("[0]!", ""), at.sheet, self.book)
-        if name is None or (name.sheet is None and _fixed(name)):
-            return text if name is None else name.name
+        if name is None:
+            return text
+        if name.sheet is None and _fixed(name) and not pinned:
+            return name.name
         area = name_area(name, at)
         if area is not None and "[" not in area.sheet:
             sheet = area.sheet or quote(name.sheet or at.sheet)
             return sheet + _address(area)
-        if not _fixed(name) and depth < _DEEPEST:
+        if (pinned or not _fixed(name)) and depth < _DEEPEST:
             return f"({''.join(self._inlined(name, at, pinned=pinned, depth=depth + 1))})"
         return text if not pinned and "!" not in text else alias(name, self.book)
 
@@ -224,8 +244,18 @@ def alias(name: DefinedName, book: Book) -> str:
 
 
 def _fixed(name: DefinedName) -> bool:
-    """Say whether a name means the same wherever it is used (all its references are absolute)."""
-    return all(word.area is None or all(word.area.absolute) for word in tokens(name.formula))
+    """Say whether a name means the same wherever it is used: all its references are absolute, none to its own row."""
+    return not _OWN_ROW.search(name.formula) and all(
+        word.area is None or all(word.area.absolute) for word in tokens(name.formula)
+    )
+
+
+_OWN_ROW = re.compile(r"\[\s*(?:@|#this row)", re.IGNORECASE)
+
+
+def _words_of(names: Collection[str]) -> list[str]:
+    """Return a pattern of each name as a word of its own."""
+    return [rf"(?<![\w.\\]){re.escape(name)}(?![\w.(\\])" for name in sorted(names)]
 
 
 def _stored(area: Area, places: frozenset[tuple[int, int]]) -> bool:
