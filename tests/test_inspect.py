@@ -170,6 +170,11 @@ def test_a_rubric_that_is_none_is_refused_before_any_sample():
         xlcheck_scorer("nowhere.yaml")
 
 
+def test_a_rubric_with_an_unknown_check_is_refused_before_any_sample(rubric):
+    with pytest.raises(UsageError, match=r"bridge\.sings"):
+        xlcheck_scorer(rubric(CHECKS_ONLY.replace("bridge.signs", "bridge.sings")))
+
+
 @pytest.mark.parametrize(("make", "value"), [(sample.good, 0.7), (sample.capped, 0.4)])
 def test_a_final_score_is_a_share_of_the_points(make, value):
     assert score_of(make()).value == value

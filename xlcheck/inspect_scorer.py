@@ -22,7 +22,9 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import OutputLimitExceededError, sandbox
 
+import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck.batching.work import graded
+from xlcheck.checking import CHECKS
 from xlcheck.errors import SubmissionError, UsageError, WorkerLostError
 from xlcheck.isolation import run_apart
 from xlcheck.report.document import Report
@@ -44,7 +46,7 @@ def xlcheck_scorer(
     left out; `verdicts` is a judge's file on this machine, or a folder with ``<sample id>.json`` or ``.jsonl``.
     No workbook is an empty submission: 0 points. Raises UsageError for a rubric or verdict file that is not valid.
     """
-    load_rubric(rubric)  # before any sample has cost anything
+    load_rubric(rubric, CHECKS)  # before any sample has cost anything
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the rubric says what is right
         with TemporaryDirectory(prefix="xlcheck-") as private:
