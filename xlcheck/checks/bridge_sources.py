@@ -112,7 +112,7 @@ def _crossed(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
                 continue
             node = claims.formula_node(located.cell, recalc)
             linked = [part.cell for _, part in terms(node) if isinstance(part, Ref)] if node is not None else []
-            if len(linked) == 1 and graph.pure_link(linked[0]) in (held.cell, graph.pure_link(held.cell)):
+            if len(linked) == 1 and held.cell in (linked[0], graph.pure_link(linked[0])):
                 message = (
                     f"the {role.replace('_', ' ')} {located.cell} takes {held.cell}, the {other.replace('_', ' ')}"
                 )

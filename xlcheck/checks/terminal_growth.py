@@ -169,9 +169,9 @@ def _on_revenue(
         return None
     for cell in applied:
         above = [cell.offset(-step, 0) for step in (1, 2, 3) if cell.row > step]
-        idle = [ref for ref in above if recalc.number(ref) and not graph.dependents(ref)]
-        labels = [row_label(recalc, graph.pure_link(multiple.cell)), *(row_label(recalc, ref) for ref in idle)]
-        named = any(_EBITDA.search(label) for label in labels)
+        alone = [ref for ref in above if recalc.number(ref) and recalc.number(ref.offset(0, 1)) is None]
+        idle = [ref for ref in alone if not graph.dependents(ref)]
+        named = any(_EBITDA.search(row_label(recalc, ref)) for ref in (graph.pure_link(multiple.cell), *idle))
         if named and valuation.close(recalc.number(cell) or 0.0, revenue.values[-1] * multiple.value):
             return cell
     return None
