@@ -25,7 +25,8 @@ _GAPS = re.compile(
 )
 """Functions for which the primary engine is known to give an error where Excel has a number."""
 _DATE_IN_WORDS = re.compile(
-    r"(?:[0-9]|\b)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\W{0,2}[0-9]|\b[0-9]{1,2}[./-][0-9]{1,2}\b",
+    r"(?:[0-9]|\b)(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\W{0,2}[0-9]|\b[0-9]{1,2}[-/][0-9]{1,2}\b"
+    r"|\b[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2,4}\b",
     re.IGNORECASE,
 )
 MOST = 100
@@ -54,7 +55,7 @@ class Outside:
                 asked = (
                     isinstance(value, CellError)
                     and value.error not in _TRUSTED_ERRORS
-                    and (_GAPS.search(formula) is not None or self._reads_date_in_words(cell))
+                    and (_GAPS.search(formula) is not None or self._reads_date_in_words(cell, values))
                     and not self._explained(cell, values)
                 )
             if asked and not self._beyond(cell):
@@ -71,11 +72,15 @@ class Outside:
             for side in ((node.left, node.right) if isinstance(node, Binary) else (getattr(node, "operand", None),))
         )
 
-    def _reads_date_in_words(self, cell: Cell) -> bool:
+    def _reads_date_in_words(self, cell: Cell, values: Values) -> bool:
         """Say whether a text that the formula holds or reads is a date in Excel, and none for the primary engine."""
-        read = (self.shadow.book.get(ref) for ref in self.shadow.graph.precedents(cell.ref))
-        texts = [one.stored for one in read if one is not None and isinstance(one.stored, str)]
-        return any(_DATE_IN_WORDS.search(text) for text in [*texts, cell.formula or ""])
+        read = [self._value(ref, values) for ref in self.shadow.graph.precedents(cell.ref)]
+        return any(_DATE_IN_WORDS.search(text) for text in [*read, cell.formula] if isinstance(text, str))
+
+    def _value(self, ref: CellRef, values: Values) -> Scalar | Unsolved:
+        """Return a recomputed value or a constant, never a stored result."""
+        cell = self.shadow.book.get(ref)
+        return cell.stored if ref not in values and cell is not None and cell.formula is None else values.get(ref)
 
     def _explained(self, cell: Cell, values: Values) -> bool:
         return any(isinstance(values.get(ref), CellError) for ref in self.shadow.graph.precedents(cell.ref))
@@ -89,7 +94,7 @@ class Outside:
         """
         said: dict[CellRef, list[Scalar | Unsolved]] = {cell.ref: [] for cell in cells}
         asked = list(cells)
-        dated = {cell.ref for cell in cells if self._reads_date_in_words(cell)}
+        dated = {cell.ref for cell in cells if self._reads_date_in_words(cell, values)}
         for engine in self.engines:
             answers = self.shadow.ask(engine, asked, values) if asked else {}
             for cell in asked:
