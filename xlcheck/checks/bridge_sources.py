@@ -220,7 +220,9 @@ def balance_date(
         if located is None or located.cell is None or not located.value:
             continue
         yield from _discounted(role, located, pv_fcff, recalc, graph)
-        for place, source in enumerate(sources(located.cell, recalc, graph)[: 1 if role != "net_debt" else None]):
+        named = None if role == "net_debt" else _dated_link(located.cell, recalc)
+        found = sources(located.cell, recalc, graph) if named is None else [named]
+        for place, source in enumerate(found[: 1 if role != "net_debt" else None]):
             year = heading_year(source.cell, recalc)
             known = {other.cell for _, other, _ in dated.values()}
             if year is not None and source.cell != located.cell and source.cell not in known:
@@ -236,6 +238,20 @@ def balance_date(
                 yield _misdated(role, located, source, year, usual, recalc)
         return
     yield from _forecast_balance(dated, fcff, roles, recalc, graph)
+
+
+def _dated_link(cell: CellRef, recalc: Recalc) -> Source | None:
+    """Return the first cell under a dated heading that an item links to: a balance may be rolled forward behind it."""
+    sign = 1
+    for _ in range(10):
+        node = claims.formula_node(cell, recalc)
+        parts = terms(node) if node is not None else ()
+        if len(parts) != 1 or not isinstance(parts[0][1], Ref):
+            return None
+        sign, cell = sign * parts[0][0], parts[0][1].cell
+        if heading_year(cell, recalc) is not None:
+            return Source(cell, sign)
+    return None
 
 
 def _name(role: str) -> str:
