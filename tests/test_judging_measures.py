@@ -200,6 +200,16 @@ def test_five_runs(run, tmp_path):
     assert (data["mean"], data["median"], data["n"]) == ("55.8", "34", 5)
 
 
+def test_a_folder_may_be_that_of_a_batch_and_second_rounds_are_no_runs(run, tmp_path):
+    first, second = reports(tmp_path / "batch", 40, 60)
+    (tmp_path / "batch" / "reports").mkdir()
+    second.rename(tmp_path / "batch" / "reports" / "k7.json")
+    (first.parent / "followup").mkdir()
+    (first.parent / "followup" / "report.json").write_bytes(first.read_bytes())
+    data = json.loads(run("runs", tmp_path / "batch", "--json")[1])
+    assert (data["n"], data["mean"]) == (2, "50")
+
+
 def test_runs_of_different_rubrics_and_audits_are_refused(run, tmp_path):
     first, second = reports(tmp_path / "runs", 22, 23)
     other = json.loads(second.read_text(encoding="utf-8"))

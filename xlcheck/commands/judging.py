@@ -260,11 +260,11 @@ def _lost(args: argparse.Namespace) -> int:
 
 
 def _reports(paths: Sequence[Path]) -> dict[str, Report]:
-    """Return the graded reports by path, folders searched; UsageError for an audit or where there is none."""
+    """Return the graded reports by path; UsageError for an audit or where there is none."""
     from xlcheck.report.exports import read_report
 
     declared_checks()
-    files = [file for path in paths for file in (sorted(path.rglob("report.json")) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (_reports_in(path) if path.is_dir() else [path])]
     if not files:
         raise UsageError(f"{paths[0]} holds no report.json; `xlcheck grade --out` writes one")
     reports = {str(file): read_report(file) for file in files}
@@ -272,3 +272,9 @@ def _reports(paths: Sequence[Path]) -> dict[str, Report]:
         if report.score_card is None:
             raise UsageError(f"{name} is an audit, which has no score")
     return reports
+
+
+def _reports_in(folder: Path) -> list[Path]:
+    """Return the reports that grade and batch left in a folder; a second round stands in its first round's report."""
+    found = [*folder.rglob("report.json"), *folder.rglob("reports/*.json")]
+    return sorted(file for file in found if file.parent.name != "followup")
