@@ -276,5 +276,5 @@ def _reports(paths: Sequence[Path]) -> dict[str, Report]:
 
 def _reports_in(folder: Path) -> list[Path]:
     """Return the reports that grade and batch left in a folder; a second round stands in its first round's report."""
-    found = [*folder.rglob("report.json"), *folder.rglob("reports/*.json")]
+    found = {*folder.rglob("report.json"), *folder.rglob("reports/*.json")}
     return sorted(file for file in found if file.parent.name != "followup")
