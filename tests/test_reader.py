@@ -361,6 +361,13 @@ def test_a_missing_sheet_part_is_named(tmp_path: Path) -> None:
         load(write(tmp_path / "model.xlsx", parts))
 
 
+@pytest.mark.parametrize(("written", "meant"), [("2:3", "S!A2:XFD3"), ("B:C", "S!B1:C1048576")])
+def test_merged_whole_rows_and_columns_as_libreoffice_writes_them(tmp_path: Path, written: str, meant: str) -> None:
+    merges = f'<mergeCells count="1"><mergeCell ref="{written}"/></mergeCells>'
+    book = load(write(tmp_path / "model.xlsx", parts_of(sheet_after=merges)))
+    assert book.sheets[0].merged == (RangeRef.parse(meant),)
+
+
 def test_budgets_for_cells_and_merges_hold(tmp_path: Path) -> None:
     merges = "".join(f'<mergeCell ref="A{n}:B{n}"/>' for n in range(1, 12))
     path = write(tmp_path / "model.xlsx", parts_of(sheet_after=f"<mergeCells>{merges}</mergeCells>"))

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from math import isfinite
 
-from xlcheck.cells import MAX_COLUMN, MAX_ROW, CellError, CellRef, RangeRef, Scalar, column_number
+from xlcheck.cells import MAX_COLUMN, MAX_ROW, CellError, CellRef, RangeRef, Scalar, column_letters, column_number
 from xlcheck.errors import SubmissionError
 from xlcheck.intake import Limits
 from xlcheck.reading.styles import PLAIN, Style
@@ -179,7 +179,7 @@ class _Reader:
     def _merge(self, attributes: dict[str, str]) -> None:
         if len(self.content.merged) >= self._context.limits.merges:
             raise self._refuse(f"more than {self._context.limits.merges:,} merged ranges; fewer are accepted")
-        self.content.merged.append(self._range(attributes.get("ref", "")))
+        self.content.merged.append(self._range(_bounded(attributes.get("ref", ""))))
 
     def _range(self, text: str) -> RangeRef:
         try:
@@ -369,3 +369,13 @@ def _column(letters: str) -> int:
     """Return a column number, 0 for what is no column."""
     valid = letters.isascii() and letters.isalpha() and len(letters) <= 3
     return column_number(letters) if valid else 0
+
+
+def _bounded(merge: str) -> str:
+    """Return a merged range with all its corners: LibreOffice writes whole rows as ``1:3``, columns as ``A:C``."""
+    start, _, end = merge.partition(":")
+    if start.isdecimal() and end.isdecimal():
+        return f"A{start}:{column_letters(MAX_COLUMN)}{end}"
+    if start.isalpha() and end.isalpha():
+        return f"{start}1:{end}{MAX_ROW}"
+    return merge
