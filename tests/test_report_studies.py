@@ -136,7 +136,7 @@ def test_a_sign_is_put_right_only_where_a_check_says_that_it_is_wrong(tmp_path):
     assert [item.role for item in bridge.items if item.right != item.stated] == ["minority_interest"]
     assert bridge.right == pytest.approx(1155 - 60)
     shown = pictures(failed, Studies("equity_value", 1155, None, (), bridge), words())
-    (drawn,) = (one.svg for one in shown if one.caption == "From enterprise to equity value")
+    (drawn,) = (one.svg for row in shown for one in row if one.caption == "From enterprise to equity value")
     assert "should be -30" in drawn
     assert "equity, signs right" in drawn
 
@@ -151,7 +151,16 @@ def test_repairs_are_told_once_with_item_cell_and_both_values():
 
 
 def test_no_picture_without_a_repair():
-    assert not [one for one in pictures(sample.good(), None, words()) if "fault" in one.caption]
+    assert not [one for row in pictures(sample.good(), None, words()) for one in row if "fault" in one.caption]
+
+
+def test_grids_that_are_compared_stand_side_by_side(answers):
+    heat = answers.heat._replace(own=answers.heat.model, own_area=RangeRef("Value", 4, 5, 8, 9))
+    rows = pictures(sample.capped(), answers._replace(heat=heat), words())
+    starts = [[one.caption.split()[0] for one in row] for row in rows]
+    assert starts == [["What", "From"], ["Value", "The"], ["What", "Points"], ["Points"]]
+    alone = [[one.caption.split()[0] for one in row] for row in pictures(sample.capped(), answers, words())]
+    assert alone == [["What", "From"], ["Value", "What"], ["Points", "Points"]]
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from xlcheck.report.document import Report
 from xlcheck.report.language import Words
 from xlcheck.report.pictures import bars, bridge, bridge_steps, steps_of
 from xlcheck.report.pictures_values import Repair, grid, repairs, tornado
-from xlcheck.report.studies import HeatMap, Studies
+from xlcheck.report.studies import Studies
 from xlcheck.report.words import plain
 from xlcheck.scoring.card import ScoreCard
 
@@ -22,18 +22,23 @@ class Picture(NamedTuple):
     caption: str
     note: str
     svg: str
-    side: str = ""
-    """``left`` and ``right`` for two that are compared; empty for one that goes where there is room."""
 
 
-def pictures(report: Report, studies: Studies | None, say: Words) -> list[Picture]:
-    """Return the pictures in the order of the page: first what a fault does to the value."""
-    return [
-        *_of_effects(report, say),
-        *_of_bridge(report, studies, say),
-        *_of_model(studies, say),
-        *_of_points(report, say),
-    ]
+def pictures(report: Report, studies: Studies | None, say: Words) -> list[list[Picture]]:
+    """Return the pictures as rows of at most two, first what a fault does to the value.
+
+    Two that are compared, the model's grid and the submission's own, stand side by side.
+    """
+    grids = list(_of_grids(studies, say))
+    single = [*_of_effects(report, say), *_of_bridge(report, studies, say), *_of_movers(studies, say)]
+    if len(grids) == 1:
+        single.insert(2, grids.pop())
+    later = _by_twos([*single[2:], *_of_points(report, say)])
+    return [row for row in (single[:2], grids, *later) if row]
+
+
+def _by_twos(shown: list[Picture]) -> list[list[Picture]]:
+    return [shown[at : at + 2] for at in range(0, len(shown), 2)]
 
 
 def _of_effects(report: Report, say: Words) -> Iterator[Picture]:
@@ -72,34 +77,33 @@ def _of_bridge(report: Report, studies: Studies | None, say: Words) -> Iterator[
         yield Picture(say("picture_bridge"), "", bridge(steps, say))
 
 
-def _of_model(studies: Studies | None, say: Words) -> Iterator[Picture]:
-    if studies is None or studies.output is None:
-        return
-    if studies.heat is not None:
-        yield from _of_heat(studies.heat, say)
-    if studies.movers and studies.base:
+def _of_movers(studies: Studies | None, say: Words) -> Iterator[Picture]:
+    if studies is not None and studies.output is not None and studies.movers and studies.base:
         shown = tornado(studies.movers, studies.base, say)
         yield Picture(say("picture_movers", role=say.role(studies.output)), say("picture_movers_note"), shown)
 
 
-def _of_heat(heat: HeatMap, say: Words) -> Iterator[Picture]:
+def _of_grids(studies: Studies | None, say: Words) -> Iterator[Picture]:
+    heat = studies.heat if studies is not None else None
+    if heat is None:
+        return
     output = plain(heat.output) if "!" in heat.output else say.role(heat.output)
     output = output[0].upper() + output[1:] if say.language == "en" and "!" not in output else output
-    yield Picture(say("picture_heat", output=output), say("picture_heat_note"), grid(heat, heat.model), "left")
+    yield Picture(say("picture_heat", output=output), say("picture_heat_note"), grid(heat, heat.model))
     if heat.own_area is not None:
         area, wrong = plain(str(heat.own_area)), len(heat.differs)
         number = sum(value is not None for row in heat.own for value in row)
         note = say("picture_own_differs", number=wrong, all=number) if wrong else say("picture_own_same")
-        yield Picture(say("picture_own", area=area), note, grid(heat, heat.own, heat.differs), "right")
+        yield Picture(say("picture_own", area=area), note, grid(heat, heat.own, heat.differs))
 
 
 def _of_points(report: Report, say: Words) -> Iterator[Picture]:
     if report.score_card is None:
         return
-    for by, caption, side in (("dimension", "picture_dimension", "left"), ("stage", "picture_stage", "right")):
+    for by, caption in (("dimension", "picture_dimension"), ("stage", "picture_stage")):
         rows = _earned(report.score_card, by, say)
         if len(rows) > 1:
-            yield Picture(say(caption), "", bars(rows, say), side)
+            yield Picture(say(caption), "", bars(rows, say))
 
 
 def _earned(card: ScoreCard, by: str, say: Words) -> list[tuple[str, float, float, float]]:
