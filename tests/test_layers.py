@@ -64,6 +64,7 @@ ROWS = {
     "provenance": 11,
     "judging": 11,
     "authoring": 11,
+    "explaining": 11,
     "mutation": 11,
     "mutate": 11,
     "arguments": 12,

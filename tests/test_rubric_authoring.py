@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from xlcheck.authoring import PRESETS, TaskKind, explain, lint, numbers_only_ceiling, skeleton
+from xlcheck.authoring import PRESETS, TaskKind, lint, numbers_only_ceiling, skeleton
 from xlcheck.errors import UsageError
+from xlcheck.explaining import explain
 from xlcheck.rubric import load_rubric, parse_rubric
 
 CLEAN = """\
@@ -223,3 +224,24 @@ def test_a_skeleton_uses_only_checks_that_exist() -> None:
         skeleton("t", "T", "dcf", set())
     with pytest.raises(UsageError, match="no kind of task"):
         skeleton("t", "T", "poem", set())  # type: ignore[arg-type]
+
+
+def test_explain_tells_of_the_second_round_and_what_is_to_be_rejected() -> None:
+    text = explain(load_rubric("sic-epitaxy-dcf"))
+    assert "Second round, 100 points of its own." in text
+    assert (
+        "C2  Terminal growth has to be 4 %, as the company grew by more than that last year. [to be rejected]" in text
+    )
+    assert "followup.flows-through" in text
+
+
+def test_explain_tells_how_a_forecast_is_measured() -> None:
+    text = explain(load_rubric("tram-ridership-forecast"))
+    assert "Forecasts 1 and 5 days ahead at the quantiles 0.05, 0.25, 0.5, 0.75, 0.95, from amounts until 2 days before." in text
+    assert "A weighted interval score of 7.381057 scores 0, one of 1.257940 scores 100." in text
+
+
+def test_explain_asks_the_questions_of_an_outcome() -> None:
+    assert "Judge, berths: Will the harbour open its second berth before October 2026?" in explain(
+        load_rubric("harbour-questions")
+    )

@@ -250,61 +250,6 @@ _ITEM_RULES: tuple[_Rule, ...] = (_bundled, _vague, _checkable, _overlapping, _u
 _RULES: tuple[_Rule, ...] = (_weights, _ceiling, _unreachable, _groups, _ranges, *_ITEM_RULES)
 
 
-def explain(rubric: Rubric) -> str:
-    """Return what a rubric says, in plain words for people who do not read YAML."""
-    program, judged = (_points(item.weight for item in items) for items in (rubric.program, rubric.judge))
-    lines = [f"{rubric.title} ({rubric.id})", ""]
-    if rubric.basis is not None:
-        lines.append(f"Money is stated in {rubric.basis.currency}, in units of {rubric.basis.unit:,f}.")
-    if rubric.price is not None:
-        lines.append(f"The price is {rubric.price.value} per share as of {rubric.price.as_of}.")
-    if rubric.cutoff is not None:
-        lines.append(f"Evidence published after {rubric.cutoff}: {_LEAK[rubric.on_leak]}.")
-    lines.append(f"Checks decide {program} points, a judge {judged}.")
-    lines += _program_lines(rubric)
-    for dimension in dict.fromkeys(item.dimension for item in rubric.judge):
-        lines += ["", f"Judge, {dimension}:"]
-        lines += [_judge_line(item) for item in rubric.judge if item.dimension == dimension]
-    if rubric.deductions:
-        lines += ["", "Points are taken off:"]
-        lines += [f"  {item.id}  −{item.points}  {item.when}" for item in rubric.deductions]
-    if rubric.fatal:
-        lines += ["", f"Fatal, the total is then at most {rubric.cap_on_fatal}:"]
-        lines += [f"  {rule.key}" + (f"  {rule.judge}" if rule.judge else "") for rule in rubric.fatal]
-    lines += ["", f"An answer with every number right and no argument can reach {numbers_only_ceiling(rubric)} points."]
-    return "\n".join(lines) + "\n"
-
-
-_LEAK = {
-    "invalid": "makes the run invalid",
-    "deduct": "takes points off",
-    "fatal": "is a fatal error",
-    "item": "is judged by an item",
-}
-
-
-def _program_lines(rubric: Rubric) -> Iterator[str]:
-    for group in dict.fromkeys(item.group for item in rubric.program):
-        yield from ("", f"Checks, {group or 'each for itself'}:")
-        for item in rubric.program:
-            if item.group == group:
-                bounds = ", ".join(f"{key} {value}" for key, value in item.params.items())
-                absent = "; skipped where it does not apply" if item.when_absent == "skip" else ""
-                yield (
-                    f"  {item.id}  {item.weight:>5}  {item.title or item.check}"
-                    + (f" ({bounds})" if bounds else "")
-                    + absent
-                )
-
-
-def _judge_line(item: JudgeItem) -> str:
-    quote = " [needs a quote]" if item.quote == "required" else ""
-    graded = " [grade 0 to 4]" if item.scale == "0-4" else ""
-    failing = f"\n                fails: {item.fail_if}" if item.fail_if else ""
-    heading = f"  {item.id}  {item.weight:>5}  {item.title or ''}{quote}{graded}"
-    return f"{heading}\n                passes: {item.pass_if}{failing}"
-
-
 TaskKind = Literal["dcf", "reverse-dcf", "checks-only", "judgement"]
 _DCF = (
     "recompute.cached-values-match", "recompute.no-error-values", "recompute.outputs-are-live", "wacc.identity",

@@ -111,7 +111,7 @@ def _rubric_lint(args: argparse.Namespace) -> int:
 
 
 def _rubric_explain(args: argparse.Namespace) -> int:
-    from xlcheck.authoring import explain
+    from xlcheck.explaining import explain
     from xlcheck.rubric import load_rubric
 
     rubric = load_rubric(args.rubric, declared_checks())
