@@ -32,14 +32,22 @@ def per_share(rate=0.1, growth=0.02, flow=100.0, debt=200.0, cash=50.0, minority
     return (flow * (1 + growth) / (rate - growth) - debt + cash + minority) / shares
 
 
-def paper(folder, own=None):
-    """The model as a workpaper; `own` is a grid of typed numbers, rates down and growths across."""
+def paper(folder, own=None, more=0):
+    """The model as a workpaper; `own` is a grid of typed numbers, rates down and growths across.
+
+    `more` typed numbers are added up in the flow.
+    """
     book = Workbook()
     sheet = book.active
     sheet.title = "Value"
     for row, (label, value) in enumerate(ROWS, 1):
         sheet.cell(row, 1, label)
         sheet.cell(row, 2, value)
+    for row in range(20, 20 + more):
+        sheet.cell(row, 1, f"Part {row}")
+        sheet.cell(row, 2, 100 / more)
+    if more:
+        sheet["B3"] = f"=SUM(B20:B{19 + more})"
     if own is not None:
         rates, growths, values = own
         sheet["D1"] = "Value per share by WACC and terminal growth"
@@ -56,6 +64,22 @@ def paper(folder, own=None):
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
     return studies(paper(tmp_path_factory.mktemp("value")), sample.report([], None))
+
+
+def test_fewer_than_150_runs_of_the_model_are_asked_for(tmp_path):
+    """A page is written in seconds whatever the size of the workbook: 60 lines of inputs, a grid of 81 cells."""
+    rates, growths = ([start + step / 100 for step in range(9)] for start in (0.08, 0.01))
+    own = [[round(per_share(rate, growth), 2) if rate > growth else 0.0 for growth in growths] for rate in rates]
+    asked = []
+    book = paper(tmp_path, (rates, growths, own), more=60)
+
+    def counted(changes, outputs):
+        asked.append(changes)
+        return book.recalc.what_if_cells(changes, outputs)
+
+    found = studies(replace(book, recalc=replace(book.recalc, what_if_cells=counted)), sample.report([], None))
+    assert len(found.movers) == 10
+    assert 81 <= len(asked) < 150
 
 
 # -- rate and growth -------------------------------------------------------------------------------------------------
