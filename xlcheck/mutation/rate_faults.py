@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlcheck.mutation.edits import reading, without_term, written
-from xlcheck.mutation.subject import Mutation, Subject, fault, operator, rewritten
+from xlcheck.mutation.subject import Mutation, Subject, fault, operator, rewritten, written_anew
 
 
 @operator
@@ -47,12 +47,8 @@ def debt_to_equity_as_weight(subject: Subject) -> Iterator[Mutation]:
 @operator
 def capm_without_risk_free_rate(subject: Subject) -> Iterator[Mutation]:
     """The cost of equity is beta times the premium only."""
-    cell = subject.cell("cost_of_equity")
-    if cell is None or subject.formula(cell) is None:
-        return
-    beta, premium = subject.text("beta", cell), subject.text("equity_risk_premium", cell)
-    if beta is not None and premium is not None:
-        yield fault("wacc.capm", cell, f"={beta}*{premium}")
+    pattern = "={beta}*{equity_risk_premium}"
+    yield from written_anew(subject, "cost_of_equity", "wacc.capm", pattern, "beta", "equity_risk_premium")
 
 
 @operator

@@ -130,3 +130,17 @@ def rewritten(subject: Subject, result: str, checks: str, edit: Edit, *items: st
         if cell is not None and wrong is not None:
             yield fault(checks, cell, wrong)
             return
+
+
+def written_anew(subject: Subject, result: str, checks: str, pattern: str, *roles: str) -> Iterator[Mutation]:
+    """Write the formula of a result anew over the cells of roles: ``={current_price}/{value_per_share}-1``.
+
+    ``{own}`` is the formula as it was. Nothing where one of the roles has no cell of its own.
+    """
+    cell = subject.cell(result)
+    formula = subject.formula(cell)
+    if cell is None or formula is None or cell in map(subject.cell, roles):
+        return
+    texts = {role: text for role in roles if (text := subject.text(role, cell)) is not None}
+    if len(texts) == len(roles):
+        yield fault(checks, cell, pattern.format(own=formula.removeprefix("="), **texts))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.mutation.edits import reading, sign_flipped, with_reference, without_term, written
-from xlcheck.mutation.subject import Mutation, Subject, fault, operator, rewritten
+from xlcheck.mutation.subject import Mutation, Subject, fault, operator, rewritten, written_anew
 
 BRIDGE_IDENTITY = "bridge.equity-identity bridge.signs"
 
@@ -76,12 +76,8 @@ def no_shares(subject: Subject) -> Iterator[Mutation]:
 @operator
 def upside_turned_round(subject: Subject) -> Iterator[Mutation]:
     """Upside is price over value less one."""
-    cell = subject.cell("upside")
-    if cell is None or subject.formula(cell) is None:
-        return
-    price, value = subject.text("current_price", cell), subject.text("value_per_share", cell)
-    if price is not None and value is not None:
-        yield fault("bridge.upside", cell, f"={price}/{value}-1")
+    pattern = "={current_price}/{value_per_share}-1"
+    yield from written_anew(subject, "upside", "bridge.upside", pattern, "current_price", "value_per_share")
 
 
 @operator
@@ -100,32 +96,25 @@ def enterprise_value_without_terminal_value(subject: Subject) -> Iterator[Mutati
 
 
 def _present_terminal(subject: Subject, pattern: str, checks: str) -> Iterator[Mutation]:
-    cell = subject.cell("pv_terminal_value")
-    formula = subject.formula(cell)
-    if cell is None or formula is None:
-        return
-    terminal, rate = subject.text("terminal_value", cell), subject.text("wacc", cell)
-    if terminal is not None and rate is not None and subject.cell("terminal_value") != cell:
-        own = formula.removeprefix("=")
-        yield fault(checks, cell, pattern.format(terminal=terminal, rate=rate, own=own))
+    yield from written_anew(subject, "pv_terminal_value", checks, pattern, "terminal_value", "wacc")
 
 
 @operator
 def terminal_value_never_discounted(subject: Subject) -> Iterator[Mutation]:
     """The present value of the terminal value is the terminal value."""
-    yield from _present_terminal(subject, "={terminal}", "terminal.discounted-once fatal.terminal-not-discounted")
+    yield from _present_terminal(subject, "={terminal_value}", "terminal.discounted-once fatal.terminal-not-discounted")
 
 
 @operator
 def terminal_value_discounted_twice(subject: Subject) -> Iterator[Mutation]:
     """The factor of the last year is applied twice."""
-    yield from _present_terminal(subject, "=({own})*({own})/{terminal}", "terminal.discounted-once")
+    yield from _present_terminal(subject, "=({own})*({own})/{terminal_value}", "terminal.discounted-once")
 
 
 @operator
 def terminal_value_one_year_too_far(subject: Subject) -> Iterator[Mutation]:
     """The terminal value is discounted one year too many."""
-    yield from _present_terminal(subject, "=({own})/(1+{rate})", "terminal.discounted-once")
+    yield from _present_terminal(subject, "=({own})/(1+{wacc})", "terminal.discounted-once")
 
 
 def _gordon(subject: Subject, pattern: str, checks: str) -> Iterator[Mutation]:
