@@ -271,6 +271,13 @@ def test_pdf_memos_are_read_across_lines_and_hyphens(tmp_path: Path) -> None:
     assert [quote.found for quote in verdict.quotes] == ["exact", "not_found"]
 
 
+def test_half_characters_of_a_pdf_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    monkeypatch.setattr(pypdf.PageObject, "extract_text", lambda _: "Kilns \ud83d last")
+    (tmp_path / "memo.pdf").write_bytes(_pdf(["x"]))
+    assert read_memo(tmp_path / "memo.pdf").texts[0] == "Kilns ? last"
+
+
 def test_text_of_another_encoding_is_read(tmp_path: Path) -> None:
     (tmp_path / "memo.txt").write_bytes("Growth is argued.".encode("utf-16"))
     assert memo_passages([read_memo(tmp_path / "memo.txt")]).texts == ("Growth is argued.",)

@@ -93,7 +93,7 @@ def _pdf(path: Path, data: bytes) -> Memo:
     except ImportError:
         return _unread(path, "reading .pdf needs the extra, pip install 'xlcheck[memo]'")
     try:
-        pages = [page.extract_text() for page in PdfReader(BytesIO(data)).pages[:MAX_PAGES]]
+        texts = [page.extract_text() for page in PdfReader(BytesIO(data)).pages[:MAX_PAGES]]
     except (
         PyPdfError,
         ValueError,
@@ -105,6 +105,7 @@ def _pdf(path: Path, data: bytes) -> Memo:
         OSError,
     ) as problem:
         return _unread(path, f"it is no sound .pdf file ({type(problem).__name__})")
+    pages = [text.encode("utf-8", "replace").decode() for text in texts]  # fonts may give halves of characters
     if not any(page.strip() for page in pages):
         return _unread(path, "its pages hold no text (scanned pages are pictures)")
     joined = "\n".join(pages)

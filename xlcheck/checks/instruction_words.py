@@ -149,9 +149,10 @@ def levelled(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text without invisible characters, tag characters as the letters they stand for."""
+    """Return a text without invisible and half characters, tag characters as the letters they stand for."""
     text = text.translate(_TAGS)
-    return "".join(letter for letter in text if letter in "\n\t" or unicodedata.category(letter) not in ("Cf", "Cc"))
+    kept = (letter for letter in text if letter in "\n\t" or unicodedata.category(letter) not in ("Cf", "Cc", "Cs"))
+    return "".join(kept)
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n\s*\n")

@@ -21,7 +21,7 @@ class Passage(Frozen):
 
     kind: Literal["sheet", "memo"]
     name: str
-    """Sheet or file name, as it was handed in."""
+    """Sheet or file name."""
     text: str
 
 
@@ -38,7 +38,7 @@ def transcript(paper: Workpaper | None, memos: Iterable[Memo], *, formulas: bool
         ]
         state = "" if sheet.state == "visible" else " (a hidden sheet)"
         text = "\n".join([f"sheet {_line(sheet.name)}{state}", *lines, *notes])
-        passages.append(Passage(kind="sheet", name=sheet.name, text=text))
+        passages.append(Passage(kind="sheet", name=_line(sheet.name), text=text))
     return tuple(passages)
 
 
@@ -46,7 +46,7 @@ def _memo(memo: Memo) -> Passage:
     pages = [as_data(text) for text in memo.texts[: memo.pages]]
     if len(pages) > 1:
         pages = [f"(page {number})\n{page}" for number, page in enumerate(pages, 1)]
-    return Passage(kind="memo", name=memo.name, text="\n".join([f"file {_line(memo.name)}", *pages]))
+    return Passage(kind="memo", name=_line(memo.name), text="\n".join([f"file {_line(memo.name)}", *pages]))
 
 
 def _rows(sheet: Sheet, paper: Workpaper, most: int, *, formulas: bool) -> Iterator[str]:
