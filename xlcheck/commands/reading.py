@@ -7,6 +7,7 @@ from pathlib import Path
 
 from xlcheck.arguments import Verbs, add_binding, add_workbook
 from xlcheck.commands.output import print_facts
+from xlcheck.progress import stage
 
 
 def add_verbs(verbs: Verbs) -> None:
@@ -44,12 +45,14 @@ def _roles(args: argparse.Namespace) -> int:
 def _recalc(args: argparse.Namespace) -> int:
     from xlcheck.pipeline import one_workbook
     from xlcheck.recompute import recompute
-    from xlcheck.report.json import recalc_json
+    from xlcheck.report.json import dumps, recalc_json
     from xlcheck.report.listing import recalc_text
     from xlcheck.workbook import load
 
-    recalc = recompute(load(one_workbook(args.workbook)))
-    print_facts(args, lambda: recalc_json(recalc), lambda: recalc_text(recalc))
+    with stage("Recomputing"):
+        recalc = recompute(load(one_workbook(args.workbook)))
+        told = dumps(recalc_json(recalc)) if args.json else recalc_text(recalc)
+    print(told, end="")
     return 0
 
 
@@ -59,11 +62,12 @@ def _explain(args: argparse.Namespace) -> int:
     from xlcheck.report.trace import cell_of, influence_json, influence_text, trace_json, trace_text
     from xlcheck.workbook import load
 
-    book = load(one_workbook(args.workbook))
-    cell = cell_of(book, args.cell)
-    recalc = recompute(book)
-    trace = trace_json(recalc, recalc.graph, cell, args.depth)
-    effects = influence_json(recalc, cell) if args.influence else []
+    with stage("Recomputing"):
+        book = load(one_workbook(args.workbook))
+        cell = cell_of(book, args.cell)
+        recalc = recompute(book)
+        trace = trace_json(recalc, recalc.graph, cell, args.depth)
+        effects = influence_json(recalc, cell) if args.influence else []
     told = {**trace, "influence": effects} if args.influence else trace
     print_facts(args, lambda: told, lambda: trace_text(trace) + (influence_text(effects) if args.influence else ""))
     return 0
