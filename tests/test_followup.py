@@ -96,6 +96,19 @@ def test_years_that_were_not_told_must_not_move(tmp_path):
     assert "it was not to move" in finding.message
 
 
+def test_a_declared_change_explains_the_rest_of_the_line(tmp_path):
+    """More revenue growth in the first year moves capex of every year, as capex is a share of revenue."""
+    second = clean_model()
+    second.set("capex", "={revenue}*{capex_share}*1.25", period=1)
+    old = second.get("revenue_growth", 0)
+    second.set("revenue_growth", 0.11, period=0)
+    told = CAPEX.model_copy(update={"moves": CAPEX.moves.model_copy(update={"from_year": 2027, "to_year": 2027})})
+    silent = compare(tmp_path, second, told)
+    assert silent["new-information-applied"].status == silent["nothing-else-moved"].status == "fail"
+    memo = f"Revenue growth of the first year is raised from {old:.1%} to 11.0 %, as a contract was won."
+    assert statuses(compare(tmp_path, second, told, memo=memo)) == ["pass", "pass", "pass"]
+
+
 def test_pasted_flows_stop_the_news(tmp_path):
     second = raised()
     calc = recompute(load(clean_model().save(tmp_path / "values.xlsx")))

@@ -29,6 +29,7 @@ def new_information_applied(
     recalc: Recalc,
     graph: Graph,
     roles: Roles,
+    memos: tuple[Memo, ...],
     second_round: SecondRound | None,
     previous: Workpaper | None,
     params: Params,
@@ -37,7 +38,7 @@ def new_information_applied(
 
     What it holds:
         Each value that the new information (or a sound challenge) moves is the first round's value times the factor, or
-        the value told; the other periods of the line are what the first model gives.
+        the value told; the other periods of the line are what the first model gives, declared changes put in.
     Why it matters:
         An answer that talks about the news and leaves the number where it was has not used it.
     Accepted conventions:
@@ -59,40 +60,48 @@ def new_information_applied(
         yield NotApplicable(reason="the second round moves no number")
     stated = params.get("tolerance")
     near = float(stated) if isinstance(stated, Decimal) else NEAR
+    texts = passages(recalc, memos)
+    beside = both.moved(one for one in both.roots if _says(both, texts, one))
     for target in both.targets:
         if isinstance(target, str):
             yield Unverifiable(reason=target)
             continue
-        wrong = list(_not_moved(both, target, near))
+        wrong = list(_not_moved(both, target, beside, near))
         if wrong and isinstance(second := _second_line(both, target), Target):
-            wrong = list(_not_moved(both, second, near)) and wrong
+            wrong = list(_not_moved(both, second, beside, near)) and wrong
         yield from wrong[:MOST]
+
+
+def _says(both: Rounds, texts: tuple[str, ...], one: Change) -> bool:
+    """Say whether the answer declares a change."""
+    return is_declared(texts, both.first.recalc, one.before, both.now(one.after))
 
 
 def _second_line(both: Rounds, target: Target) -> Target | None:
     """Return the target on the line that the second workbook binds to the role, where that is another one."""
     line = both.roles.series.get(target.move.role)
-    if line is None or not target.steps or isinstance(target.located, Located):
+    if line is None or isinstance(target.located, Located):
         return None
-    by_year = dict(zip([step.year for step in target.steps], target.steps, strict=True))
-    if None in by_year or len(line.cells) != len(target.steps):
+    if any(step.year is None for step in target.steps) or len(line.cells) != len(target.steps):
         return None
     moved = zip(target.steps, line.cells, strict=True)
     steps = tuple(Step(step.before, cell, step.year, step.told) for step, cell in moved)
     return Target(target.words, target.move, target.located, steps)
 
 
-def _not_moved(both: Rounds, target: Target, near: float) -> Iterator[Finding]:
-    told = {step.before for step in target.steps if step.told}
+def _not_moved(both: Rounds, target: Target, beside: Mapping[CellRef, Scalar], near: float) -> Iterator[Finding]:
+    """Yield the periods that are not what they should be; `beside` are the declared changes of the answer."""
     pins = {step.before: both.now(step.after) for step in target.steps if step.told}
     held = {before: value for before, value in pins.items() if value is not None}
-    rest = [step.before for step in target.steps if not step.told]
-    follows = both.predicted(held, rest) if rest else {}
+    cells = [step.before for step in target.steps]
+    base, follows = both.predicted(beside, cells), both.predicted({**beside, **held}, cells)
     for step in target.steps:
         old, new = both.first.recalc.number(step.before), both.now(step.after)
-        wanted = _wanted(target, old) if step.before in told else follows[step.before]
+        wanted = _wanted(target, old) if step.told else follows[step.before]
         if step.after is None:
             yield _gone(step, target, wanted)
+        elif step.told and same(new, _wanted(target, base[step.before]), near):
+            continue
         elif wanted is not None and not same(new, wanted, near):
             when = "" if step.year is None else f" of {step.year}"
             said = f"is {_shown(new)}, after {_shown(old)} in the first round"
@@ -256,7 +265,7 @@ def nothing_else_moved(
     undeclared = [
         one
         for one in (*_effective(both, both.roots), *both.twisted)
-        if one.after not in named and not is_declared(texts, both.first.recalc, one.before, both.now(one.after))
+        if one.after not in named and not _says(both, texts, one)
     ]
     unknown = [why for why in both.targets if isinstance(why, str)]
     if undeclared and unknown:
