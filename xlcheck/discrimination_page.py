@@ -12,10 +12,14 @@ from xlcheck.calibrate import Calibration
 from xlcheck.discrimination import Discrimination, ItemUse, PlantedFault
 from xlcheck.errors import UsageError
 from xlcheck.report.html import GENERATOR
-from xlcheck.report.pictures import WIDE, rect, svg, text
+from xlcheck.report.pictures import rect, svg, text
 from xlcheck.report.words import columns, plain, points
 
-_LINE, _BAR, _FOOT = 34, 11, 4
+_LINE, _BAR = 20, 11
+_LABELS, _BARS, _SAID = 330, 260, 80
+"""Widths of a picture's columns."""
+_MOST = 10.0
+"""Points that fill a bar."""
 _SHOWN = {"costs": "costs points", "open": "left open", "free": "costs nothing", "harmless": "changes nothing"}
 
 
@@ -68,32 +72,37 @@ def _items_of(fault: PlantedFault) -> str:
 
 
 def fault_picture(found: Discrimination) -> str:
-    """Draw a bar of points lost for every fault that does harm, those that cost nothing first."""
+    """Draw a bar of points lost for every fault that does harm, free ones first; ten points or more fill it."""
+    parts = []
     faults = [fault for fault in found.faults if fault.cost != "harmless"]
-    most = max((float(fault.drop + fault.at_stake) for fault in faults), default=1.0) or 1.0
-    scale, parts = WIDE / most, []
     for at, fault in enumerate(faults):
-        y = at * _LINE
-        lost, undecided = float(fault.drop), float(fault.at_stake)
-        parts.append(text(0, y + 13, fault.operator.replace("-", " ")))
-        parts.append(text(WIDE, y + 13, _cost(fault)[0], "end", "strong" if fault.drop else "label fail"))
-        parts += [rect(0, y + 18, WIDE, "track", _BAR), rect(0, y + 18, lost * scale, "earned", _BAR)]
-        parts.append(rect(lost * scale, y + 18, undecided * scale, "undecided", _BAR))
-    return svg(WIDE, max(1, _LINE * len(faults) + _FOOT), parts)
+        lost, undecided = (min(float(points), _MOST) / _MOST for points in (fault.drop, fault.drop + fault.at_stake))
+        said = _cost(fault)[0]
+        parts += _row(at, fault.operator.replace("-", " "), lost, undecided - lost, said, bad=not fault.drop)
+    return svg(_LABELS + _BARS + _SAID, max(1, _LINE * len(faults)), parts)
 
 
 def item_picture(items: tuple[ItemUse, ...]) -> str:
     """Draw for every item how many answers it passed, left open and failed, as one bar of the same width."""
     parts = []
     for at, item in enumerate(items):
-        y, whole = at * _LINE, item.passed + item.failed + item.undecided or 1
-        parts.append(text(0, y + 13, f"{item.item}  {plain(item.title)}"[:64]))
-        parts.append(
-            text(WIDE, y + 13, item.idle or f"{item.passed} of {whole}", "end", "label fail" * bool(item.idle))
-        )
-        parts += [rect(0, y + 18, WIDE, "track", _BAR), rect(0, y + 18, WIDE * item.passed / whole, "earned", _BAR)]
-        parts.append(rect(WIDE * item.passed / whole, y + 18, WIDE * item.undecided / whole, "undecided", _BAR))
-    return svg(WIDE, max(1, _LINE * len(items) + _FOOT), parts)
+        whole = item.passed + item.failed + item.undecided or 1
+        said = item.idle or f"{item.passed} of {whole}"
+        label = f"{item.item}  {plain(item.title)}"[:44]
+        parts += _row(at, label, item.passed / whole, item.undecided / whole, said, bad=bool(item.idle))
+    return svg(_LABELS + _BARS + _SAID, max(1, _LINE * len(items)), parts)
+
+
+def _row(at: int, label: str, filled: float, undecided: float, said: str, *, bad: bool) -> list[str]:
+    """Return a label, a bar filled by two shares of its width, and what is said right of it."""
+    y = at * _LINE
+    return [
+        text(0, y + 13, label),
+        rect(_LABELS, y + 4, _BARS, "track", _BAR),
+        rect(_LABELS, y + 4, _BARS * filled, "earned", _BAR),
+        rect(_LABELS + _BARS * filled, y + 4, _BARS * undecided, "undecided", _BAR),
+        text(_LABELS + _BARS + _SAID, y + 13, said, "end", "label fail" if bad else "label"),
+    ]
 
 
 def page(calibration: Calibration, found: Discrimination | None) -> str:
