@@ -12,6 +12,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, che
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.bridge_sources import sources
+from xlcheck.checks.buyback import added_buyback
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Node, Number, Ref, factors, walk
 from xlcheck.graph import Graph
@@ -236,8 +237,9 @@ def diluted_shares(
             continue
         yield from _mispriced(one, price, current_price, recalc)
     yield from _converted_twice(shares.cell, roles, recalc, graph)
-    if not found and current_price is not None and current_price.value:
+    if not found and current_price is not None and current_price.value and current_price.cell is not None:
         yield from _idle_options(shares, current_price.value, recalc, graph)
+        yield from added_buyback(shares.cell, current_price.cell, _STRIKE, recalc, graph)
     if not found:
         yield Fits(convention="no treasury stock method behind the share count")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, memory, twins, valuation
+from xlcheck.checks import claims, memory, segments, twins, valuation
 from xlcheck.checks.amounts import money, sum_of
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label
@@ -51,6 +51,7 @@ def enterprise_value(
     if stated is None or where is None:
         yield NotApplicable(reason="the enterprise value lives only inside another formula")
         return
+    yield from segments.odd_steps(roles, recalc, graph)
     tolerance = Tolerance(absolute=rounding_of(recalc, where))
     if total is not None and present is not None:
         if tolerance.allows(stated, total + present, max(abs(total), abs(present))):

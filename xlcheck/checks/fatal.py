@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlcheck import dcf
 from xlcheck.cells import CellError, CellRef, as_number
 from xlcheck.checking import FATAL_CONFIDENCE, Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import live, memory, perpetuity, rates_read, valuation
+from xlcheck.checks import live, memory, perpetuity, rates_read, segments, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.terminal_discounting import discounting_cell, discounts
@@ -17,7 +17,7 @@ from xlcheck.roles import Located, LocatedSeries, Roles
 
 @check("fatal.growth-not-below-wacc", severity="fatal")
 def growth_not_below_wacc(
-    terminal_growth: Located,
+    terminal_growth: Located | None,
     wacc: Located | None,
     terminal_wacc: Located | None,
     cost_of_equity: Located | None,
@@ -43,6 +43,10 @@ def growth_not_below_wacc(
     Source:
         Gordon 1962; Damodaran, Investment Valuation, ch. 12.
     """
+    if terminal_growth is None:
+        found = list(segments.growth_at_rate(roles, recalc, graph))
+        yield from found or (NotApplicable(reason="no terminal growth is bound, or each stands below its rate"),)
+        return
     rate = _capitalising(terminal_growth, roles, graph)
     if rate is None or rate.amount is None or terminal_growth.amount is None:
         yield NotApplicable(reason="no rate is bound beside the terminal growth")

@@ -67,6 +67,10 @@ class Assembly:
             self._add("wacc", discount[0], named(discount[0], "wacc"))
             self._add("terminal_wacc", terminal[0], named(terminal[0], "terminal_wacc"))
             return
+        if self.chain.rivals.keys() & {"terminal_value", "terminal_growth"} and self._differ(terminal or discount):
+            legs = [Pick("wacc", cell, label=named(cell, "wacc"), graph=True) for cell in terminal or discount]
+            self.ambiguous["wacc"] = tuple(legs)  # parts of the business at rates of their own
+            return
         labelled = [one for one in self.candidates.get("wacc", ()) if one.score >= 0.85 and not one.series]
         if pool:
             best = max(pool, key=lambda cell: named(cell, "wacc"))
@@ -81,6 +85,11 @@ class Assembly:
             return
         scope = self.graph.ancestors([self.chain.top])
         self._choose("wacc", self._near(scope))
+
+    def _differ(self, rates: list[CellRef]) -> bool:
+        """Say whether rates are typed apart and differ in value."""
+        values = {root: self.shapes.naming.layout.value(root) for root in map(self.shapes.root, rates)}
+        return len(set(values.values())) > 1
 
     def _phases(self, first: CellRef, last: CellRef) -> bool:
         """Say whether the first year and the terminal value have rates of their own, both a cost of capital by label.

@@ -10,7 +10,7 @@ from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Range, Ref, factors, terms, walk
 from xlcheck.roles.blends import averaged, merge, mixed
 from xlcheck.roles.candidates import Candidate
-from xlcheck.roles.claims import CLAIMS, cells_of, claim_role, is_named_claim, is_named_whole
+from xlcheck.roles.claims import CLAIMS, adds_further, cells_of, claim_role, is_named_claim, is_named_whole
 from xlcheck.roles.expressions import added
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shape import growth_divisor
@@ -144,7 +144,8 @@ class Walk:
             self._enterprise(mains[0])
         elif mains:
             self._parts_of_enterprise(mains, None)
-            self._put("enterprise_value", None, node if not self._has_claims() else None)
+            if not adds_further(self.shapes, node):
+                self._put("enterprise_value", None, node if not self._has_claims() else None)
 
     def _scaled(self, tree: Node) -> Ref | None:
         """Return the value that a formula only scales to another unit (``=DCF!D55/100``)."""

@@ -56,6 +56,13 @@ def is_named_whole(shapes: Shapes, node: Node) -> bool:
     return value >= SURE and value > equity
 
 
+def adds_further(shapes: Shapes, node: Node) -> bool:
+    """Say whether an equity value adds an amount that no claim is: the book value that excess returns go on."""
+    tree = shapes.tree(shapes.root(node.cell)) if isinstance(node, Ref) else None
+    cells = shapes.cells([part for _, part in terms(tree)]) if tree is not None else []
+    return any(shapes.at(cell) is None and claim_role(shapes, Ref(cell)) is None for cell in cells)
+
+
 def _best(shapes: Shapes, cell: CellRef) -> Named | None:
     named = shapes.naming.at(cell)
     return max((named[role] for role in CLAIMS if role in named), key=lambda one: one.score, default=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlcheck.cells import CellRef
@@ -22,7 +22,7 @@ from xlcheck.roles.identities import mark
 from xlcheck.roles.layout import read_layout
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.picks import Chain, Pick
+from xlcheck.roles.picks import Chain, Line, Pick
 from xlcheck.roles.rows import Rows
 from xlcheck.roles.series import Tracks
 from xlcheck.roles.shapes import Shapes
@@ -122,6 +122,7 @@ class Search:
         lines = Tracks(Rows(self.shapes, chain, self.timelines), self.graph.ancestors([chain.top])).lines()
         assembly = Assembly(self.shapes, self.graph, chain, self.candidates)
         picks = assembly.complete()
+        lines = self._by_rate(lines, picks)
         if "fcfe" in lines and "fcff" not in lines:
             self._to_equity(picks)
         mark(picks, lines, self.valuer.layout)
@@ -133,6 +134,14 @@ class Search:
         )
         doubtful = {role: rivals for role, rivals in assembly.ambiguous.items() if role not in picks}
         return Found(block, {role: tuple(map(self.valuer.scalar, rivals)) for role, rivals in doubtful.items()})
+
+    @staticmethod
+    def _by_rate(lines: Mapping[str, Line], picks: Mapping[str, Pick]) -> Mapping[str, Line]:
+        """Flows at a cost of equity that no label calls flows to the firm are flows to equity: excess returns."""
+        flows, rate = lines.get("fcff"), picks.get("cost_of_equity")
+        if flows is None or rate is None or not rate.graph or "wacc" in picks or flows.label >= 0.5:
+            return lines
+        return {**{role: line for role, line in lines.items() if role != "fcff"}, "fcfe": replace(flows, role="fcfe")}
 
     @staticmethod
     def _to_equity(picks: dict[str, Pick]) -> None:

@@ -107,7 +107,7 @@ def fold(text: str) -> str:
 
 def has_cjk(text: str) -> bool:
     """Say whether the text holds Chinese or Japanese characters."""
-    return _CJK.search(text) is not None
+    return not text.isascii() and _CJK.search(text) is not None
 
 
 def stated_sign(text: str) -> int | None:
@@ -172,9 +172,10 @@ def spelled(token: str, known: frozenset[str]) -> str:
 def _nearest(token: str, known: frozenset[str]) -> str:
     allowed = 1 if len(token) < 8 else 2
     best, best_distance = token, allowed + 1
+    letters = set(token)
     for word in _by_initial(known).get(token[0], ()):
-        if abs(len(word) - len(token)) > allowed:
-            continue
+        if abs(len(word) - len(token)) > allowed or len(letters ^ set(word)) > 2 * (best_distance - 1):
+            continue  # one change of a letter takes one out and brings one in at most
         distance = _distance(token, word, best_distance)
         if distance < best_distance:
             best, best_distance = word, distance

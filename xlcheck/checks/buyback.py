@@ -1,0 +1,36 @@
+"""Shares that the treasury stock method buys back, added to the share count in the place of the dilution."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding
+from xlcheck.checks import claims, live, memory
+from xlcheck.checks.sheet import row_label
+from xlcheck.formula import Ref, factors
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+
+
+def added_buyback(
+    shares: CellRef, price: CellRef, strike: re.Pattern[str], recalc: Recalc, graph: Graph
+) -> Iterator[Finding]:
+    """Find ``options × strike / price`` that raises the share count: that many shares are bought back, not issued."""
+    for cell in sorted(memory.above(graph, [shares])):
+        node = claims.formula_node(cell, recalc)
+        parts = factors(node) if node is not None else ()
+        over = [one.cell for one, exponent in parts if isinstance(one, Ref) and exponent > 0]
+        under = [one.cell for one, exponent in parts if isinstance(one, Ref) and exponent < 0]
+        if len(over) != 2 or len(under) != 1 or len(parts) != 3 or graph.pure_link(under[0]) != graph.pure_link(price):
+            continue
+        paid = [one for one in over if strike.search(row_label(recalc, one))]
+        slope = live.derivative(recalc, shares, cell) if len(paid) == 1 else None
+        number = recalc.number(next((one for one in over if one not in paid), cell))
+        found, have = recalc.number(cell), recalc.number(under[0])
+        if slope is None or slope < 0.5 or number is None or found is None or not have:
+            continue
+        wanted = number * max(0.0, 1 - (recalc.number(paid[0]) or 0.0) / have)
+        message = f"{cell} adds the shares that the exercise money buys back; the dilution is the rest of the options"
+        yield Finding(message=message, cell=cell, found=found, expected=wanted, unit="count")
