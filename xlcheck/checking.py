@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -193,7 +194,7 @@ def check(
 def _needs(check_id: str, function: Callable[..., Outcomes]) -> tuple[dict[str, bool], frozenset[str]]:
     needs: dict[str, bool] = {}
     whole = set()
-    for name, hint in get_type_hints(function).items():
+    for name, hint in _hints(function).items():
         if name == "return":
             continue
         if name in _WHOLE:
@@ -208,6 +209,21 @@ def _needs(check_id: str, function: Callable[..., Outcomes]) -> tuple[dict[str, 
             raise ValueError(f"{check_id}: role {name!r} must be annotated {kind.__name__} or {kind.__name__} | None")
         needs[name] = hint is kind
     return needs, frozenset(whole)
+
+
+_KNOWN_HINTS: dict[tuple[object, ...], object] = {}
+"""An annotation's text and what its words mean in its module, to its value: to evaluate it anew costs more."""
+
+
+def _hints(function: Callable[..., Outcomes]) -> dict[str, object]:
+    scope = function.__globals__
+    keys = {
+        name: (text, *(id(scope.get(word)) for word in re.findall(r"\w+", str(text))))
+        for name, text in function.__annotations__.items()
+    }
+    if not _KNOWN_HINTS.keys() >= set(keys.values()):
+        _KNOWN_HINTS.update({keys[name]: hint for name, hint in get_type_hints(function).items()})
+    return {name: _KNOWN_HINTS[key] for name, key in keys.items()}
 
 
 def run_checks(paper: Workpaper, requests: Iterable[Request]) -> tuple[CheckResult, ...]:
