@@ -2,6 +2,7 @@
 
 import re
 import string
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -81,6 +82,17 @@ def test_no_text_of_the_interface_is_dead():
 def test_sentences_of_the_checks_are_told_in_chinese(english, chinese):
     assert words("zh").sentence(english, "generic_reason", ("DCF", "My Sheet")) == chinese
     assert words("en").sentence(english, "generic_reason", ("DCF", "My Sheet")) == english
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["x" * 10_000, " and ".join("y" * 300), "\ue0007!A1", "{0} {} {name}", "a takes b, which is labelled c, " * 12],
+)
+def test_labels_of_a_submission_neither_slow_nor_break_the_lookup(label):
+    start = time.process_time()
+    said = words("zh").sentence(f"DCF!C9 reads {label}", "generic_evidence", ("DCF",))
+    assert time.process_time() - start < 2
+    assert said.startswith(("DCF!C9", "其他依据 DCF!C9"))
 
 
 def test_there_is_no_third_language():

@@ -12,6 +12,8 @@ from functools import cache, cached_property
 from importlib.resources import files
 
 LANGUAGES = ("en", "zh")
+LONGEST, DEEPEST = 400, 3
+"""Characters of a sentence, and sentences within sentences, that are looked up: labels in them can be of any length."""
 _SLOT = re.compile(r"\{\}")
 _ADDRESS = re.compile(r"\ue000[0-9]+![A-Z]{1,3}[0-9]+(?::[A-Z]{1,3}[0-9]+)?")
 """A cell whose sheet name is masked."""
@@ -65,19 +67,21 @@ class Words:
         found = text if self.language == "en" else self._part(_masked(text, sheets))
         return self("generic_value") if found is None else _unmasked(found, sheets)
 
-    def _translated(self, text: str) -> str | None:
+    def _translated(self, text: str, depth: int) -> str | None:
+        if len(text) > LONGEST or depth > DEEPEST:
+            return None
         for pattern, translation in self._patterns:
             match = pattern.fullmatch(text)
             if match is not None:
-                parts = [self._part(part) for part in match.groups()]
+                parts = [self._part(part, depth + 1) for part in match.groups()]
                 if None not in parts:
                     return translation.format(*parts)
         return None
 
-    def _part(self, text: str) -> str | None:
+    def _part(self, text: str, depth: int = 0) -> str | None:
         """Return what fills a place: a translated part, or a number, cell or quoted text; None for other prose."""
         named = self.sections["roles"].get(text.strip().replace(" ", "_")) or self.sections["words"].get(text)
-        known = named or self._translated(text)
+        known = named or self._translated(text, depth)
         bare = _ADDRESS.sub("", _QUOTED.sub("", text))
         return known or (text if not _PROSE.search(bare) else None)
 
@@ -93,6 +97,7 @@ class Words:
 
 def _masked(text: str, sheets: Sequence[str]) -> str:
     """Put numbers in place of sheet names, so that a cell is one word whatever its sheet is called."""
+    text = text.replace("\ue000", "")
     for at, sheet in sorted(enumerate(sheets), key=lambda pair: -len(pair[1])):
         text = text.replace(f"{sheet}!", f"\ue000{at}!")
     return text
