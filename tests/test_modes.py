@@ -335,3 +335,10 @@ def test_the_live_web_voids_an_empty_answer_too(tmp_path, run):
     (tmp_path / "answer").mkdir()
     code, card, _ = run(tmp_path / "answer", "sic-epitaxy-dcf", "--live-web-used")
     assert (code, card["status"], card["score"]) == (3, "invalid", None)
+
+
+@pytest.mark.parametrize("folder", [TRAM, FERRY, HARBOUR], ids=lambda folder: folder.name)
+def test_the_answers_of_known_quality_score_in_their_bands(folder):
+    from xlcheck.calibrate import calibrate
+
+    assert [(row.name, row.reason) for row in calibrate(folder).rows if not row.holds] == []
