@@ -22,6 +22,7 @@ from xlcheck.confinement import Allowance  # noqa: E402
 from xlcheck.errors import XlcheckError  # noqa: E402
 from xlcheck.isolation import run_apart  # noqa: E402
 
+FINE = {"graded", "refused"}
 TOGETHER = 20
 CHUNK = Allowance(seconds=60)
 ALONE = Allowance(seconds=15)
@@ -60,15 +61,17 @@ def main() -> None:
     args = parser.parse_args()
     total: dict[str, list[int]] = {}
     for done, found in enumerate(run(args.first, args.count, args.jobs), 1):
+        for outcome in found.keys() - total.keys() - FINE:
+            print(f"{outcome}  {found[outcome]}", file=sys.stderr, flush=True)
         _add(total, found)
         if done % 25 == 0:
             print(f"{done * TOGETHER} trials, {_memory()} MiB, " + _counts(total), file=sys.stderr, flush=True)
     for outcome, seeds in sorted(total.items(), key=lambda pair: -len(pair[1])):
-        print(f"{len(seeds):>6}  {outcome}  {seeds[:5] if outcome not in ('graded', 'refused') else ''}")
+        print(f"{len(seeds):>6}  {outcome}  {seeds[:5] if outcome not in FINE else ''}")
 
 
 def _counts(total: dict[str, list[int]]) -> str:
-    bad = sum(len(seeds) for outcome, seeds in total.items() if outcome not in ("graded", "refused"))
+    bad = sum(len(seeds) for outcome, seeds in total.items() if outcome not in FINE)
     return f"{len(total.get('graded', ()))} graded, {len(total.get('refused', ()))} refused, {bad} bad"
 
 
