@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from xlcheck.authoring import PRESETS, TaskKind, lint, numbers_only_ceiling, skeleton
+from xlcheck.cli import main
 from xlcheck.errors import UsageError
 from xlcheck.explaining import explain
 from xlcheck.rubric import load_rubric, parse_rubric
@@ -245,3 +246,38 @@ def test_explain_asks_the_questions_of_an_outcome() -> None:
     assert "Judge, berths: Will the harbour open its second berth before October 2026?" in explain(
         load_rubric("harbour-questions")
     )
+
+
+def test_a_skeleton_holds_the_facts_of_the_task() -> None:
+    facts = {"currency": "EUR", "cutoff": "2026-03-31", "price": "42.10"}
+    rubric = parse_rubric(skeleton("t", "T", "dcf", {"bridge.signs"}, facts))
+    assert rubric.basis is not None
+    assert (rubric.basis.currency, str(rubric.cutoff)) == ("EUR", "2026-03-31")
+    assert rubric.price is not None
+    assert (rubric.price.value, str(rubric.price.as_of)) == (Decimal("42.10"), "2026-03-31")
+    with pytest.raises(UsageError, match="a price needs the cutoff"):
+        skeleton("t", "T", "dcf", {"bridge.signs"}, {"price": "42.10"})
+
+
+def test_a_new_rubric_can_be_asked_for_question_by_question(tmp_path, monkeypatch, capsys) -> None:
+    given = iter(["kiln-reverse", "", "reverse-dcf", "GBP", "2026-02-27", "13.45", str(tmp_path / "kiln.yaml")])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda: next(given))
+    assert main(["rubric", "new"]) == 0
+    rubric = load_rubric(tmp_path / "kiln.yaml")
+    assert (rubric.id, rubric.title) == ("kiln-reverse", "kiln-reverse")
+    assert "reverse.solves-to-price" in {item.check for item in rubric.program}
+    assert "Short name [my-company-dcf]: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "give the new rubric a short name"),
+        (["t", "--cutoff", "31.3.2026"], "cutoff"),
+        (["t", "--price", "9"], "cutoff"),
+    ],
+)
+def test_a_new_rubric_that_would_not_be_valid_is_refused(words, said, capsys) -> None:
+    assert main(["rubric", "new", *words]) == 2
+    assert said in capsys.readouterr().err

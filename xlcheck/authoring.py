@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
@@ -259,19 +259,26 @@ _DCF = (
 )  # fmt: skip
 PRESETS: dict[TaskKind, tuple[str, ...]] = {
     "dcf": _DCF,
-    "reverse-dcf": (*_DCF, "reverse.price-anchor", "reverse.solves-to-price", "reverse.implied-value"),
+    "reverse-dcf": (
+        "reverse.price-anchor", "reverse.solves-to-price", "reverse.implied-value", "flow.fcff-identity",
+        "bridge.no-double-count", *(check for check in _DCF if check != "wacc.identity"),
+    ),
     "checks-only": _DCF,
     "judgement": (),
-}
+}  # fmt: skip
 """Task kind to the checks that a new rubric begins with."""
 _FATAL = ("fatal.growth-not-below-wacc", "fatal.not-recomputable", "fatal.share-count", "fatal.double-discounting")
 _DIMENSIONS = ("sources", "forecast logic", "steady state", "scenarios", "conclusion")
 
 
-def skeleton(rubric_id: str, title: str, kind: TaskKind, known_checks: Collection[str]) -> str:
+def skeleton(
+    rubric_id: str, title: str, kind: TaskKind, known_checks: Collection[str], facts: Mapping[str, str] | None = None
+) -> str:
     """Return the YAML text of a valid rubric to begin with, of checks that exist.
 
-    Raises UsageError for an unknown kind, or where none of its checks exist.
+    `facts` may hold ``currency`` (money in millions), ``cutoff`` (ISO date) and ``price`` (per share at the cutoff).
+    Raises UsageError for an unknown kind, where none of its checks
+    exist, and for a price without a cutoff.
     """
     if kind not in PRESETS:
         raise UsageError(f"{kind!r} is no kind of task; write {', '.join(PRESETS)}")
@@ -281,6 +288,7 @@ def skeleton(rubric_id: str, title: str, kind: TaskKind, known_checks: Collectio
     mode = "research_judgement" if kind == "judgement" else "financial_model"
     share = {"checks-only": 100, "judgement": 0}.get(kind, 30)
     lines = ["schema_version: 1", f"id: {rubric_id}", f"title: {_quoted(title)}", f"mode: {mode}"]
+    lines += _facts(facts or {})
     if checks:
         lines.append("program:")
         for number, (check, weight) in enumerate(zip(checks, _shares(share, len(checks)), strict=True), 1):
@@ -302,6 +310,17 @@ def skeleton(rubric_id: str, title: str, kind: TaskKind, known_checks: Collectio
         fatal = [check for check in _FATAL if check in known_checks]
         lines += ["fatal:", *(f"  - {{check: {check}}}" for check in fatal)] if fatal else []
     return "\n".join(lines) + "\n"
+
+
+def _facts(facts: Mapping[str, str]) -> Iterator[str]:
+    if "currency" in facts:
+        yield f"basis: {{currency: {facts['currency']}, unit: 1000000}}"
+    if "cutoff" in facts:
+        yield f"cutoff: {facts['cutoff']}"
+    if "price" in facts:
+        if "cutoff" not in facts:
+            raise UsageError("a price needs the cutoff as its day; give both")
+        yield f"price: {{value: {facts['price']}, as_of: {facts['cutoff']}}}"
 
 
 def _quoted(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from xlcheck.arguments import Verbs, add_workbook, score
@@ -52,9 +53,12 @@ def _rubric_verbs(verbs: Verbs) -> None:
     ):
         rubric.add(name, run, summary).add_argument("rubric", metavar="ID|FILE", help="a bundled rubric or a YAML file")
     new = rubric.add("new", _rubric_new, "print a valid rubric to begin with")
-    new.add_argument("id", metavar="ID", help="short name, such as my-company-dcf")
+    new.add_argument("id", nargs="?", metavar="ID", help="short name, such as my-company-dcf; without one it asks")
     new.add_argument("--kind", choices=RUBRIC_KINDS, default="dcf", help="what is to be graded (%(default)s)")
     new.add_argument("--title", metavar="TEXT", help="what people see")
+    new.add_argument("--currency", metavar="CODE", help="ISO code of the money that the task wants, in millions")
+    new.add_argument("--cutoff", metavar="DATE", help="day after which evidence is a leak, such as 2026-03-31")
+    new.add_argument("--price", metavar="N", help="price per share at the cutoff")
     new.add_argument("--out", type=Path, metavar="FILE", help="write it to a new file")
 
 
@@ -93,9 +97,34 @@ def _rubric_check(args: argparse.Namespace) -> int:
 
 def _rubric_new(args: argparse.Namespace) -> int:
     from xlcheck.authoring import skeleton
+    from xlcheck.rubric import parse_rubric
 
-    show_file(args, skeleton(args.id, args.title or args.id, args.kind, declared_checks()))
+    if args.id is None:
+        _ask(args)
+    facts = {name: getattr(args, name) for name in ("currency", "cutoff", "price") if getattr(args, name)}
+    text = skeleton(args.id, args.title or args.id, args.kind, declared_checks(), facts)
+    parse_rubric(text, f"{args.id}.yaml", declared_checks())
+    show_file(args, text)
     return 0
+
+
+def _ask(args: argparse.Namespace) -> None:
+    """Fill in what a new rubric needs from answers at the terminal; an empty answer leaves the default."""
+    if not sys.stdin.isatty():
+        raise UsageError("give the new rubric a short name, such as my-company-dcf; questions need a terminal")
+
+    def asked(question: str, default: str | None) -> str | None:
+        print(f"{question} [{default or 'none'}]: ", end="", file=sys.stderr, flush=True)
+        return input().strip() or default
+
+    args.id = asked("Short name", "my-company-dcf")
+    args.title = asked("Title, as people see it", args.title or args.id)
+    args.kind = asked(f"Kind: {', '.join(RUBRIC_KINDS)}", args.kind)
+    args.currency = asked("Currency of the task (ISO code)", args.currency)
+    args.cutoff = asked("Cutoff: evidence of later date is a leak", args.cutoff)
+    args.price = asked("Price per share at the cutoff", args.price)
+    where = asked("File", str(args.out or f"{args.id}.yaml"))
+    args.out = Path(where) if where is not None else None
 
 
 def _rubric_lint(args: argparse.Namespace) -> int:
