@@ -49,7 +49,8 @@ def percent_scale(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     """Rates in percent points are divided by 100 wherever they are used.
 
     What it holds:
-        A rate written as 8.8 (percent points) is scaled by every formula that calculates with it.
+        A rate written as 8.8 (percent points) is scaled by every formula that calculates with it; no year's tax is a
+        multiple of its EBIT.
     Why it matters:
         1/(1 + 8.8) discounts at 880 %: a flow of 100 is worth 10.20 instead of 91.91.
     Accepted conventions:

@@ -23,7 +23,8 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
     """Cash and investments raise the equity value; debt and the other claims lower it.
 
     What it holds:
-        In the live model, each bound bridge item moves the equity in its own direction, whatever its own sign.
+        In the live model, each bound bridge item moves the equity in its own direction, whatever its own sign, and net
+        debt in the same direction in every valuation of the workbook.
     Why it matters:
         A flipped sign counts twice: a net debt of 250 added instead of deducted is an error of 500.
     Accepted conventions:

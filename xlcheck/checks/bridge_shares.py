@@ -33,7 +33,8 @@ def per_share(
 
     What it holds:
         value per share × shares = equity value × a power of ten that the declared units explain, or × a stated
-        exchange rate or ADS ratio.
+        exchange rate or ADS ratio. The power of ten puts the value nearer to the price, not as far from it; further
+        valuations over as many shares carry the same one; the share count is of the size of the years beside it.
     Why it matters:
         Equity in millions over shares in thousands is wrong by a thousand.
     Accepted conventions:

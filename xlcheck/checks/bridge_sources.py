@@ -66,7 +66,8 @@ def source_matches_label(roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes
     """Each line of the bridge is taken from the balance of the same name.
 
     What it holds:
-        The cells that a bridge item links to are labelled as that item, or as a part of it: no total, no other item.
+        The cells that a bridge item links to are labelled as that item, or as a part of it: no total, no other item,
+        and no asset that repeats a claim of the bridge.
     Why it matters:
         Minority interest linked to total equity costs the shareholders their whole book value.
     Accepted conventions:

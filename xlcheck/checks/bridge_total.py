@@ -30,7 +30,7 @@ def enterprise_value(
     """Enterprise value is the sum of the present values of all flows and of the terminal value.
 
     What it holds:
-        EV = Σ PV(flows) + PV(terminal value), each counted once.
+        EV = Σ PV(flows) + PV(terminal value), each counted once, in every valuation of the workbook.
     Why it matters:
         A missing year or an undiscounted terminal value goes straight into the value per share.
     Accepted conventions:

@@ -35,7 +35,8 @@ def outputs_are_live(
 
     What it holds:
         Each bound headline output is a formula, and through formulas it reaches the discount rate, the terminal growth
-        (where the method uses one) and at least one operating input.
+        (where the method uses one) and at least one operating input. No typed number labelled as an output is, to its
+        last digit, the total of live cells above it.
     Why it matters:
         A typed result does not move when an assumption moves: sensitivities and scenarios built on it are empty.
     Accepted conventions:
@@ -119,7 +120,8 @@ def no_blank_outputs(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> 
     """No headline output is labelled and left empty.
 
     What it holds:
-        Where the workbook labels a value per share, equity value or enterprise value, a value stands beside it.
+        Where the workbook labels a value per share, equity value or enterprise value, a value stands beside it; below
+        an equity value with a share count that nothing reads, the line labelled as price or value per share is filled.
     Why it matters:
         An empty cell has nothing to compare, and a comparison of nothing must not count as agreement.
     Accepted conventions:

@@ -44,7 +44,8 @@ def range_coverage(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Ou
 
     What it holds:
         A range that is summed or discounted does not stop short of a neighbour that is filled by the same formula in
-        the next period (or of a filled line between range and total), and holds no subtotal of its own cells.
+        the next dated or counted period (or of a filled line between range and total), and holds no subtotal of its
+        own cells.
     Why it matters:
         A line or a year added outside the range is shown and not counted; a subtotal inside it is counted twice.
     Accepted conventions:

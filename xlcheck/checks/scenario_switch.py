@@ -34,7 +34,7 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
 
     What it holds:
         Setting the switch to another case moves the headline; all formulas that pick by it list the cases in one order;
-        and no driver among them is linked to one case for good.
+        and no driver among them is linked to one case for good, the other cases read by nothing.
     Why it matters:
         A driver that stays on its base, or picks bear for bull, is invisible while the base case runs.
     Accepted conventions:

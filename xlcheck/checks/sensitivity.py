@@ -170,7 +170,7 @@ def input_is_the_driver(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
 
     What it holds:
         The input cell of a data table whose axis runs over discount rates (growth rates, multiples) drives the rate
-        (growth, multiple) of the valuation, not one year's copy of it or a cell beside it.
+        (growth, multiple) of the valuation, not one year's copy of it, a cell beside it or the other axis's input.
     Why it matters:
         Moving one year's rate shifts the price by cents: the table says the value hardly depends on the rate.
     Accepted conventions:

@@ -32,7 +32,8 @@ def discounted_once(
 
     What it holds:
         One unit of terminal value moves the output by a factor at the exponent of the last flow, or at the end of the
-        forecast: never by 1, by a factor squared, or by one period too many.
+        forecast: never by 1, by a factor squared, or by one period too many. A terminal value that two valuations of
+        the workbook share has one present value.
     Why it matters:
         An undiscounted terminal value overstates a ten-year model by half; one period too many costs a year of return.
     Accepted conventions:

@@ -30,7 +30,8 @@ def debt_weight(
     """The weight of debt is D/(D + E) of the amounts read, between 0 and 1.
 
     What it holds:
-        Each weight lies in [0, 1]; the weight of debt is no D/E ratio; it equals D/(D + E) of the two amounts it reads.
+        Each weight lies in [0, 1]; the weight of debt is no D/E ratio; it equals D/(D + E) of the two amounts it reads,
+        with nothing typed added to it.
     Why it matters:
         A D/E of 21 % is a debt weight of 17.5 %; net cash as negative debt lifts the WACC above the cost of equity.
     Accepted conventions:
