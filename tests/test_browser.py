@@ -4,11 +4,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import sample_reports as sample
 from browser import Visit, chromium
 from openpyxl import Workbook, load_workbook
 
 from xlcheck.pipeline import audit_with_papers, grade_with_papers
-from xlcheck.report.html import report_page
+from xlcheck.report.html import report_html, report_page
+from xlcheck.verdicts import Quote
 
 pytestmark = pytest.mark.slow
 
@@ -195,6 +197,25 @@ def test_hostile_text_is_inert_and_legible(visit, hostile, language, width):
     assert "y" * 600 not in text
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert seen.is_quiet(), (seen.complaints, seen.requests)
+
+
+def test_quotes_and_reasons_from_a_hostile_memo_are_inert(visit):
+    quotes = (Quote(text=f"{SCRIPT} {ARABIC} {LINK}", where=f"memo {HANDLER}.md", found="exact"),)
+    rulings = [
+        ruling.model_copy(update={"quotes": quotes, "reason": SCRIPT, "verdict": "fail"})
+        if ruling.item == "J01"
+        else ruling
+        for ruling in sample.verdicts()
+    ]
+    seen = visit(report_html(sample.report(list(sample.good().results), rulings, title=SCRIPT)))
+    shown = seen.page.locator("#lost-J01").inner_text()
+    assert shown.count("<script>window.hit=1</script>") == 2
+    assert LINK in shown
+    assert "\u202e" not in shown
+    seen.page.locator("#lost-J01 blockquote").hover()
+    assert seen.page.evaluate("window.hit") is None
+    assert seen.page.locator("img").count() == 0
+    assert seen.is_quiet(), seen.complaints
 
 
 def test_hostile_workbook_is_understood_all_the_same(visit, hostile):
