@@ -16,6 +16,7 @@ from xlcheck.engines import Unsolved
 from xlcheck.errors import UsageError
 from xlcheck.report.document import Report
 from xlcheck.report.html import report_html
+from xlcheck.report.html_words import off
 from xlcheck.report.pictures import Step, bars, bridge, bridge_steps
 from xlcheck.report.terminal import report_text
 from xlcheck.report.words import columns, number, plain, points, quantity
@@ -174,6 +175,41 @@ def test_page_shows_cap_and_score_without_it():
     assert "40 / 100" in shown
     assert "capped at 40 without the fatal error: 88" in shown
     assert shown.index("Fatal errors") < shown.index("Points lost")
+
+
+def test_page_begins_with_the_key_figures_in_their_unit():
+    shown = text_of(report_html(sample.good()))
+    assert "enterprise value 2,186 EUR million Bridge!C5" in shown
+    assert "WACC 9.73 % WACC!B4" in shown
+    assert shown.index("enterprise value 2,186") < shown.index("Points lost")
+
+
+def test_page_says_what_should_hold_and_how_far_off_it_is():
+    shown = text_of(report_html(sample.capped()))
+    assert "Should hold: Equity bridge P01 · bridge.equity-identity" in shown
+    assert "found 2,466 expected 1,906 +29.4 % off" in shown
+    assert "Should hold: Says what" not in text_of(report_html(sample.good()))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "said"),
+    [
+        (110.0, 100.0, "+10.0 %"),
+        (99.99, 100.0, ""),
+        (0.0, 5.0, ""),
+        (5.0, 0.0, ""),
+        ("typed", "live", ""),
+        (-50.0, 100.0, "-150.0 %"),
+    ],
+)
+def test_off_in_per_cent_only_where_it_says_something(found, expected, said):
+    assert off(Finding(message="", cell=None, found=found, expected=expected)) == said
+
+
+def test_page_splits_open_points_between_checks_and_judge():
+    """P03 carries 8 points and is open, J01 has 40 and no verdict."""
+    shown = text_of(report_html(sample.provisional()))
+    assert "48 of 100 points are still open: 8 at checks, 40 with the judge." in shown
 
 
 def test_page_tells_a_warning_that_costs_points_only_once():

@@ -53,6 +53,20 @@ def test_view_shows_the_rows_around_a_flagged_cell_recomputed_and_formatted(pape
     assert sheet.rows[1].cells[0].shown == "<b>Equity</b>"
 
 
+def test_view_tells_what_a_formula_reads(paper):
+    (sheet,) = workbook_view(paper, report(finding(CellRef("Bridge", 9, 3)))).sheets
+    assert sheet.rows[1].cells[1].reads.splitlines() == ["0!C5 Bridge", "0!C6 Bridge", "0!C7 Bridge"]
+    assert sheet.rows[0].cells[1].reads == ""
+
+
+def test_only_sheets_with_a_fault_or_a_headline_value_are_unfolded(paper):
+    roles = sample.roles()
+    debt, equity = ({role: roles[role]} for role in ("debt", "equity_value"))
+    assert [sheet.open for sheet in workbook_view(paper, report(roles=debt)).sheets] == [False]
+    assert [sheet.open for sheet in workbook_view(paper, report(roles=equity)).sheets] == [True]
+    assert [sheet.open for sheet in workbook_view(paper, report(finding(CellRef("Bridge", 7, 3)))).sheets] == [True]
+
+
 def test_view_tells_roles_and_gaps(paper):
     roles = {role: located for role, located in sample.roles().items() if role == "enterprise_value"}
     flagged = report(finding(CellRef("Bridge", 40, 1)), roles=roles)
