@@ -54,14 +54,15 @@ def forge(folder: Path, count: int) -> None:
     """Forge one stored number per copy and print what was found elsewhere than there."""
     draw = random.Random(SEED)
     known = [(name, book, recompute(book)) for name, book in books(folder)]
-    found = 0
-    for number in range(1, count + 1):
+    found = number = 0
+    while number < count:
         name, book, recalc = draw.choice(known)
         cells = [cell for cell in book.formula_cells() if as_number(cell.stored) is not None]
         before = {ref for ref, one in recalc.verdicts.items() if one.status != "same"}
         cells = [cell for cell in cells if cell.ref not in before]
         if not cells:
             continue
+        number += 1
         cell = draw.choice(cells)
         stored = as_number(cell.stored) or 0.0
         value = draw.choice((stored * 1.01 + 1.0, stored * 1.001 + 0.001, -stored - 1.0, stored * 1000 + 5.0))

@@ -175,23 +175,21 @@ class _Check:
         """Keep of the mismatches only the first of each chain.
 
         A mismatch that agrees with its stored value once its mismatching precedents hold what they should is a
-        consequence. Repeated until nothing changes, for chains of mismatches. Precedents in doubt count as well:
-        they may be the forged ones.
+        consequence. Repeated until nothing changes, for chains of mismatches. Cells in doubt take part, for they may
+        be the forged ones, and are not accused.
         """
-        doubted = {ref: local.expected for ref, local in found.items() if local.unsolved and local.expected is not None}
-        wrong = {ref: local.expected for ref, local in found.items() if not local.same and local.unsolved is None}
+        wrong: dict[CellRef, Scalar] = {
+            ref: local.expected for ref, local in found.items() if not local.same and local.expected is not None
+        }
         owners = self._owners(wrong)
         for _ in range(20):
             cells = {
-                owner.ref: owner
-                for ref, owner in owners.items()
-                if ref in wrong and self._reads_one_of(owner, wrong.keys() | doubted.keys())
+                owner.ref: owner for ref, owner in owners.items() if ref in wrong and self._reads_one_of(owner, wrong)
             }
             before = dict(wrong)
             for engine in opinions[:2]:
                 asked = [cell for cell in cells.values() if any(ref in wrong for ref in self.judged(cell))]
-                told = {**self.stored, **doubted, **wrong}
-                for ref, answer in self.shadow.ask(engine, asked, told).items() if asked else ():
+                for ref, answer in self.shadow.ask(engine, asked, {**self.stored, **wrong}).items() if asked else ():
                     if ref not in wrong or isinstance(answer, Unsolved):
                         continue
                     if self._agrees(ref, owners[ref], answer):
@@ -202,7 +200,8 @@ class _Check:
             if wrong == before:
                 break
         for ref, expected in wrong.items():
-            found[ref] = Local(False, None, expected, found[ref].opinions)
+            if found[ref].unsolved is None:
+                found[ref] = Local(False, None, expected, found[ref].opinions)
         return found
 
 

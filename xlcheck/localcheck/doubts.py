@@ -92,7 +92,8 @@ def _doubtful_error(dispute: Dispute, formula: str) -> Unsolved | None:
     value, stored = dispute.value, dispute.stored[dispute.ref]
     if isinstance(value, CellError):
         divided = value.error == "#DIV/0!" and _DIVIDES.search(formula) is not None
-        known = not isinstance(stored, CellError) and (divided or value in dispute.read)
+        alone = dispute.cell.array is None or dispute.cell.array.size == 1  # else another element may have read it
+        known = not isinstance(stored, CellError) and (divided or (alone and value in dispute.read))
         return None if known else disagree(f"two engines say {value}, which nothing that it reads explains")
     if isinstance(stored, CellError) and (not dispute.united or stored.error in _LENIENT):
         return disagree(f"engines say {_short(value)} where {stored} is stored")
