@@ -344,6 +344,59 @@ def test_judgement_is_told_from_a_source(words, own):
     assert is_own(words) is own
 
 
+UNUSED = [
+    "We did not use [AR02], which is later than the cutoff.",
+    "The quarterly report of April [AR02] came out after the cutoff and was not used.",
+    "[AR02] was published later, so we leave it aside.",
+    "The later report [AR02] plays no part here.",
+    "We exclude the later [AR02].",
+    "A newer report [AR02] exists; it was\ndisregarded.",
+    "Without using\n[AR02] we come to the same.",
+    "季度报告[AR02]晚于截止日，未采用。",
+]
+USED = [
+    "Sales doubled [AR02].",
+    "Excluding one-offs, EBITDA grew by a tenth [AR02].",
+    "Published after the cutoff, [AR02] confirms our view.",
+    "We did not use it.\n\nSales doubled [AR02].",
+    "Growth ignores inflation and is 4 % by the latest report [AR02].",
+]
+
+
+@pytest.mark.parametrize("sentence", UNUSED)
+def test_a_sentence_that_says_a_source_was_not_used_cites_nothing(sentence):
+    assert leak_in(None, (Memo("memo.md", (sentence,)),), Evidence(CUTOFF, SOURCES)) is None
+
+
+@pytest.mark.parametrize("sentence", USED)
+def test_a_sentence_that_uses_a_later_source_is_a_leak(sentence):
+    found = leak_in(None, (Memo("memo.md", (sentence,)),), Evidence(CUTOFF, SOURCES))
+    assert found == "memo.md cites AR02, published on 2026-04-20, after the cutoff 2026-03-31"
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("Company call of 12 May 2026", "late"),
+        ("Annual report 2025: the lease ends on 30 June 2026", None),
+        ("Investment plan to 2030", None),
+        ("Guidance for the year ending 31 December 2028", None),
+        ("Target price of a broker, 4 April 2026", "late"),
+        ("Estimates of the market, 4 April 2026", "late"),
+        ("Investor day", "undated"),
+        ("Judgement: the hall opens on 1 May 2026", None),
+    ],
+)
+def test_without_a_date_column_the_words_of_a_source_date_it(words, fault, tmp_path):
+    """Only a day counts as late, and only where it can be a day of publication."""
+    model, rows = registered(heads=(*HEADS[:5], "Remark"))
+    for row in rows.values():
+        model.put(f"Register!E{row}", "Judgement")
+    model.put(f"Register!E{rows['cash']}", words)
+    registers = find_registers(recompute(load(model.save(tmp_path / "m.xlsx"))))
+    assert [one.fault for one in citations(registers, (), Evidence(CUTOFF))] == ([fault] if fault else [])
+
+
 def test_each_citation_of_a_memo_is_reported_once():
     memo = Memo("memo.md", ("Sales doubled [AR02]. Margins too [AR02].", "Sales doubled [AR02]."))
     found = list(citations((), (memo,), Evidence(CUTOFF, SOURCES)))

@@ -5,30 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 from xlcheck.cells import CellRef
-from xlcheck.evidence import Evidence, Source, sources_named, unknown_ids
+from xlcheck.evidence import Evidence, Source, folded, sources_named, unknown_ids
 from xlcheck.memo import Memo
 from xlcheck.recompute import Recalc
-from xlcheck.register import Entry, Register, day_in, find_registers
+from xlcheck.register import Entry, Register, days_in, find_registers
 
 Fault = Literal["unknown", "unread", "late", "undated"]
 _OWN = re.compile(
     r"^\W*(?:(?:analyst|author|own|our|the team|personal|professional|internal)(?:['’]s)?\s+)?"
-    r"(?:judg|assum|estimat|calculat|computed|deriv|convention|view|expectation|round|target|model default)|"
+    r"(?:judg|assum|calculat|computed|deriv|convention\b|rounded)|^\W*(?:own|our|internal|author['’]s)\s|"
+    r"^\W*(?:analyst|author)(?:['’]s)?\s+(?:estimate|view)|^\W*estimate[sd]?\W*(?:$|[:;,(])|"
     r"^\W*(?:the |per |from |given (?:in|by) (?:the )?)*(?:task|brief|assignment|case|rubric|prompt)\b|"
     r"^='?[^!]+'?!|^\W*[\w ]+!\$?[A-Z]{1,3}\$?\d|"
     r"^\W*(?:分析师|作者|自行|自己|本文|模型)?(?:判断|假设|估计|估算|测算|计算|推算)|^\W*(?:题目|任务)",
     re.IGNORECASE,
 )
 """Words of a source that is the author's own reasoning or the task itself."""
+_MENTION = "\u00a7"
+"""Stands for a source in a sentence."""
 _UNUSED = re.compile(
-    r"\bnot (?:been )?(?:used|considered|relied|read|opened|taken)|\bwithout using|disregard|ignor|exclud|left out|"
-    r"(?:after|later than|beyond|past) the (?:cut-?off|date)|post-cut-?off|未使用|未采用|不予|剔除|截止日之后|晚于",
+    rf"{_MENTION}[^.]{{0,80}}?\b(?:is|are|was|were|has|have|be|been|it|them|this|we)\b[^.]{{0,30}}?"
+    r"\b(?:not (?:been )?(?:used|use|considered|read|opened|taken|relied|rely)|excluded?|disregard(?:ed)?|ignored?|"
+    r"left out|left aside|set aside|leave (?:it|them|this) (?:out|aside))\b|"
+    r"\b(?:(?:not|never|without) (?:been )?(?:use|using|used|rely(?:ing)? on|relied on|consider(?:ed|ing)?|"
+    rf"read(?:ing)?|opened|taken)|exclude[sd]?|excluding|disregard(?:s|ed|ing)?|ignor(?:e|es|ed|ing)|leaves? out|"
+    r"left out)\b"
+    rf"\W*(?:[\w'-]+\W+){{0,4}}{_MENTION}|"
+    rf"{_MENTION}[^.]{{0,80}}?\bplays? no (?:part|role)\b|"
+    rf"{_MENTION}.{{0,30}}?(?:未使用|未采用|不采用|没有使用|不予|剔除)|(?:未使用|未采用|不采用|没有使用|剔除).{{0,12}}?{_MENTION}",
     re.IGNORECASE,
 )
-"""Words of a sentence that names a source in order to say that it was not used."""
+"""A sentence that names a source in order to say that it was not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +63,12 @@ def citations(registers: Iterable[Register], memos: Iterable[Memo], evidence: Ev
     """Yield every citation at fault: register rows first, then memos."""
     for register in registers:
         for entry in register.entries:
-            yield from _of_entry(entry, register, evidence)
+            yield from _of_entry(entry, evidence)
     for memo in memos:
         yield from _of_memo(memo, evidence)
 
 
-def _of_entry(entry: Entry, register: Register, evidence: Evidence) -> Iterator[Citation]:
+def _of_entry(entry: Entry, evidence: Evidence) -> Iterator[Citation]:
     named = sources_named(entry.source, evidence.sources or ())
     for source in named:
         yield from _of_source(source, f"{entry.source_cell} ({entry.name})", entry.source_cell, evidence)
@@ -66,24 +77,33 @@ def _of_entry(entry: Entry, register: Register, evidence: Evidence) -> Iterator[
     if evidence.sources is not None and evidence.closed and not is_own(entry.source):
         message = f"{entry.source_cell} ({entry.name}) names a source that is not in the evidence pack"
         yield Citation("unknown", message, entry.source_cell, entry.source)
-    if is_own(entry.source) or evidence.cutoff is None:
+    if not is_own(entry.source) and evidence.cutoff is not None:
+        yield from _of_dates(entry, evidence)
+
+
+def _of_dates(entry: Entry, evidence: Evidence) -> Iterator[Citation]:
+    """Yield what is wrong with the date of a source that no pack knows: its column, else its own words."""
+    if entry.day is not None and entry.day_cell is not None:
+        if evidence.is_late(entry.day):
+            message = f"{entry.day_cell} ({entry.name}) is dated {entry.day}, after the cutoff {evidence.cutoff}"
+            yield Citation("late", message, entry.day_cell, str(entry.day))
         return
-    stated = entry.day if "day" in register.columns else None
-    day = stated or day_in(entry.source)
-    where = entry.day_cell if stated is not None and entry.day_cell is not None else entry.source_cell
-    if evidence.is_late(day):
-        message = f"{where} ({entry.name}) is dated {day}, after the cutoff {evidence.cutoff}"
-        yield Citation("late", message, where, str(day))
-    elif day is None and not is_standing(entry.source):
+    words = sorted(days_in(entry.source))
+    if words and words[0][1] and evidence.is_late(words[0][0]) and not _is_horizon(words[0][0], evidence):
+        message = f"{entry.source_cell} ({entry.name}) is of {words[0][0]}, after the cutoff {evidence.cutoff}"
+        yield Citation("late", message, entry.source_cell, str(words[0][0]))
+    elif not words and not _STANDING.search(entry.source):
         message = f"{entry.source_cell} ({entry.name}) has no date, so nobody can say that it was known by the cutoff"
-        yield Citation("undated", message, where if entry.day_cell is None else entry.day_cell, entry.source)
+        yield Citation("undated", message, entry.day_cell or entry.source_cell, entry.source)
 
 
-def is_standing(text: str) -> bool:
-    """Say whether a source is law or arithmetic that holds at any date."""
-    return (
-        re.search(r"\b(?:statut|tax law|tax code|law|act|regulation)\b|税法|法定|法律", text, re.IGNORECASE) is not None
-    )
+_STANDING = re.compile(r"\b(?:statut\w*|tax law|tax code|law|act|regulation)\b|税法|法定|法律", re.IGNORECASE)
+"""Words of a source that holds at any date."""
+
+
+def _is_horizon(day: date, evidence: Evidence) -> bool:
+    """Say whether a day lies so far ahead that it is what a source speaks of, not when it was published."""
+    return evidence.cutoff is not None and (day - evidence.cutoff).days > 366
 
 
 def _of_source(source: Source, where: str, cell: CellRef | None, evidence: Evidence) -> Iterator[Citation]:
@@ -96,22 +116,29 @@ def _of_source(source: Source, where: str, cell: CellRef | None, evidence: Evide
         yield Citation("unread", f"{where} cites {source.id}, which was never opened", cell, source.id)
 
 
+_WRAPPED = re.compile(r"\n(?!\s*\n|\s*[-*•|#>]|\s*\d+[.)])")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[\"'])|[。！？；]|\n+")
 
 
 def _of_memo(memo: Memo, evidence: Evidence) -> Iterator[Citation]:
     seen: set[str] = set()
-    for sentence in (part for text in memo.texts for part in _SENTENCE.split(text)):
+    for sentence in (part for text in memo.texts for part in _SENTENCE.split(_WRAPPED.sub(" ", text))):
         for source in sources_named(sentence, evidence.sources or ()):
-            if source.id in seen or _UNUSED.search(sentence):
-                continue
-            seen.add(source.id)
-            yield from _of_source(source, memo.name, None, evidence)
+            if source.id not in seen and not _says_unused(sentence, source):
+                seen.add(source.id)
+                yield from _of_source(source, memo.name, None, evidence)
         for name in unknown_ids(sentence, evidence.sources or ()):
             if name not in seen:
                 seen.add(name)
                 message = f"{memo.name} cites [{name}], which is not in the evidence pack"
                 yield Citation("unknown", message, None, name)
+
+
+def _says_unused(sentence: str, source: Source) -> bool:
+    plain = folded(sentence)
+    for name in sorted((source.id, *source.names), key=len, reverse=True):
+        plain = plain.replace(folded(name), _MENTION)
+    return _UNUSED.search(plain) is not None
 
 
 def leak_in(recalc: Recalc | None, memos: Iterable[Memo], evidence: Evidence | None) -> str | None:

@@ -182,14 +182,23 @@ _DAYS = (
 
 
 def day_in(text: str) -> date | None:
-    """Return the earliest day that a date in a text can mean (2026 is 1 January; 3/4/2026 is 4 March), or None."""
+    """Return the earliest day that the most exact date in a text can mean, or None.
+
+    2026 is 1 January 2026; 3/4/2026 is 4 March.
+    """
+    return next((day for day, _ in days_in(text)), None)
+
+
+def days_in(text: str) -> Iterator[tuple[date, bool]]:
+    """Yield every date of a text at its earliest and whether it names a day, those with a day first."""
     for pattern, form in _DAYS:
-        match = pattern.search(text)
-        if match:
+        rest, end = "", 0
+        for match in pattern.finditer(text):
             found = _earliest(form, match.groups())
             if found is not None:
-                return found
-    return None
+                yield found, len(form) == 3
+                rest, end = rest + text[end : match.start()] + " ", match.end()
+        text = rest + text[end:]
 
 
 def _earliest(form: str, groups: tuple[str, ...]) -> date | None:

@@ -91,7 +91,8 @@ def dated_before_cutoff(recalc: Recalc, memos: tuple[Memo, ...], evidence: Evide
         An answer that knows what came later is no forecast.
     Accepted conventions:
         Judgement and arithmetic, which have no date of publication; law; a month or a year, taken at its first day;
-        sources that the memo names in order to say that they were not used.
+        periods and horizons that a source's words speak of; sources that the memo names in order to say that they were
+        not used.
     Example:
         A share price of 12 May in an answer as of 31 March.
     How to fix:
