@@ -146,7 +146,7 @@ def recompute(book: Book, valuation_date: float | None = None) -> Recalc:
 
     `valuation_date` is a serial number of the 1900 date system, also for a workbook that counts from 1904.
 
-    Raises EngineError where the primary engine cannot load even the normalised copy.
+    Where the primary engine cannot load even the normalised copy, every formula is unsolved.
     """
     clock = clock_of(book, valuation_date)
     graph = build_graph(book)

@@ -20,6 +20,7 @@ from xlcheck.live.datatables import Evaluate, fill_tables, sources_of
 from xlcheck.live.loops import Loop, LoopState, components, same_end, settle, solved, starts, tears, unwind
 from xlcheck.live.outside import MOST, Outside
 from xlcheck.live.reasons import explained
+from xlcheck.live.refused import RefusedCopy
 from xlcheck.live.region import LoopRegion
 from xlcheck.localcheck.shadow import UNKNOWN, Shadow, Values
 from xlcheck.normalise import cells_of, followers, formula_of, normalise, without_arrays
@@ -37,7 +38,7 @@ class LiveModel:
     """
 
     def __init__(self, book: Book, graph: Graph, engines: Sequence[Engine], clock: Clock) -> None:
-        """Load and recalculate; EngineError if the primary engine, `engines[0]`, cannot load the copy."""
+        """Load and recalculate; every formula is unsolved where the primary engine, `engines[0]`, refuses the copy."""
         self.book = book
         self.graph = graph
         self.loops: tuple[Loop, ...] = ()
@@ -72,7 +73,10 @@ class LiveModel:
         for draft in (whole, nameless):
             with suppress(EngineError):
                 return self._engine.open(write_package(draft, self._engine.name), self._clock)
-        return self._engine.open(write_package(without_arrays(nameless), self._engine.name), self._clock)
+        try:
+            return self._engine.open(write_package(without_arrays(nameless), self._engine.name), self._clock)
+        except EngineError as error:
+            return RefusedCopy(self._wanted, error)
 
     def _draft_with(self, blank: Collection[CellRef]) -> Draft:
         return self._with_added(normalise(self.book, self.rewriter, {*blank, *self._lent}))
