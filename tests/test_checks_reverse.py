@@ -7,7 +7,7 @@ from checking_helper import accused, audit, write
 
 # value per share = 10*(1+g)/(0.1-g)/5; at a price of 42 the growth is (42*5*0.1 - 10)/(10 + 42*5) = 5 %
 CELLS = {
-    "R!A1": "WACC", "R!B1": 0.1, "R!A2": "Implied growth", "R!B2": 0.05, "R!A3": "NOPAT", "R!B3": [10.0, 10.0],
+    "R!A1": "WACC", "R!B1": 0.1, "R!A2": "Market-implied growth", "R!B2": 0.05, "R!A3": "NOPAT", "R!B3": [10.0, 10.0],
     "R!A4": "Shares", "R!B4": 5.0, "R!A5": "Value per share", "R!B5": "=C3*(1+B2)/(B1-B2)/B4",
     "R!A6": "Share price", "R!B6": 42.0, "R!A7": "Value without growth", "R!B7": "=C3/B1",
 }  # fmt: skip
@@ -49,3 +49,12 @@ def test_line_that_is_no_perpetuity_without_growth_stays_open(tmp_path):
 def test_figure_that_the_value_does_not_hang_on_was_not_solved_for(tmp_path):
     found = run(tmp_path, "reverse.solves-to-price", {"R!B2": "=B5/100", "R!B5": "=C3*1.05/(B1-0.05)/B4", "R!B6": 30.0})
     assert found.status == "not_applicable"
+
+
+def test_implied_figure_of_a_forward_valuation_is_not_held_against_the_price(tmp_path):
+    """A typed growth called implied, a value of 21.7 and a price of 42: no claim that the two are one."""
+    forward = {"R!A2": "Implied growth", "R!B2": 0.031}
+    for check in ("reverse.solves-to-price", "reverse.implied-value"):
+        assert audit(write(tmp_path, CELLS | forward), ROLES, [check])[check].status == "not_applicable"
+        reverse = forward | {"R!A9": "Reverse DCF: growth is solved so that the value is the price"}
+        assert audit(write(tmp_path, CELLS | reverse), ROLES, [check])[check].status == "fail"

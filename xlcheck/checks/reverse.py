@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from xlcheck import dcf
-from xlcheck.cells import Tolerance
+from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.sheet import row_label
@@ -81,9 +81,39 @@ def fixed_terms(wacc: Located, fcff: LocatedSeries | None, fcfe: LocatedSeries |
         yield Finding(message=message, cell=where, found=count, expected=float(years), unit="years")
 
 
+FORWARD = "nothing says that this model was solved for the price: it may be a forward valuation"
+_REVERSE = re.compile(
+    r"reverse[\s-]*dcf|(market|price)[\s-]*implied|implied by the (market |share |current )*price|what the price|"
+    r"implied expectations|expectations investing|goal[\s-]*seek|solved? (so that|for the price|to the price)|"
+    r"反向|股价隐含|市场隐含|倒推|单变量求解",
+    re.IGNORECASE,
+)
+
+
+def _solved_for(price: float, value: Located, where: CellRef, recalc: Recalc, params: Params) -> bool:
+    """Say whether a model was solved for the price: the task sets one, the value is it, or the workbook says so.
+
+    A forward valuation has implied figures too, and its value need not be the price.
+    """
+    if "price" in params or (value.value is not None and abs(value.value - price) <= 0.005 * price):
+        return True
+    return memory.remembered(recalc, "asks what the price implies", lambda: _speaks_of_it(where, recalc))
+
+
+def _speaks_of_it(where: CellRef, recalc: Recalc) -> bool:
+    texts = (cell.stored for cell in recalc.book.cells() if isinstance(cell.stored, str) and cell.formula is None)
+    names = (sheet.name for sheet in recalc.book.sheets)
+    return any(_REVERSE.search(text) for text in (row_label(recalc, where), *names, *texts))
+
+
 @check("reverse.solves-to-price")
 def solves_to_price(
-    implied_value: Located, value_per_share: Located, current_price: Located, recalc: Recalc, graph: Graph
+    implied_value: Located,
+    value_per_share: Located,
+    current_price: Located,
+    recalc: Recalc,
+    graph: Graph,
+    params: Params,
 ) -> Outcomes:
     """At the stated implied value the model gives the price.
 
@@ -106,6 +136,9 @@ def solves_to_price(
     if not price or where is None or cell is None:
         yield NotApplicable(reason="no implied value, value per share and price are bound to cells")
         return
+    if not _solved_for(price, value_per_share, where, recalc, params):
+        yield NotApplicable(reason=FORWARD)
+        return
     solved = solved_input(where, cell, price, recalc, graph)
     if solved is None:
         yield NotApplicable(reason=f"{where} stands for no input of the value per share: nothing was solved for")
@@ -124,7 +157,12 @@ def solves_to_price(
 
 @check("reverse.implied-value", consequence_of=("reverse.solves-to-price",))
 def implied(
-    implied_value: Located, value_per_share: Located, current_price: Located, recalc: Recalc, graph: Graph
+    implied_value: Located,
+    value_per_share: Located,
+    current_price: Located,
+    recalc: Recalc,
+    graph: Graph,
+    params: Params,
 ) -> Outcomes:
     """The implied value is the one at which the live model gives the price.
 
@@ -148,6 +186,9 @@ def implied(
     solved = solved_input(where, cell, price, recalc, graph) if where and cell and price else None
     if where is None or cell is None or not price or solved is None:
         yield NotApplicable(reason="no implied value, value per share and price are bound, or nothing was solved for")
+        return
+    if not _solved_for(price, value_per_share, where, recalc, params):
+        yield NotApplicable(reason=FORWARD)
         return
     gap, stated = solved.gap(cell, price, recalc), solved.stated
     found, low, high = _roots(gap, stated)
