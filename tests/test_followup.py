@@ -136,11 +136,35 @@ def test_an_undeclared_input_is_named(tmp_path):
     assert (str(finding.cell), finding.found, finding.expected) == (second.cell("terminal_growth"), 0.03, 0.025)
 
 
-def test_a_declared_input_may_move(tmp_path):
+DECLARED = [
+    "Terminal growth is raised to 3.0 %, as the new plant serves\na growing market.",
+    "Terminal growth: 3.0 % (2.5 % before).",
+    "| Terminal growth | 2.5 % | 3.0 % |",
+    "Valuation. We changed Inputs!{cell} to 3.0 %.",
+    "We now use a terminal growth rate of 3 % instead of 2.5 %.",
+]
+SAID = [
+    "We use terminal growth of 3.0 % as usual.",
+    "Terminal growth of 3.0 % is taken from long-run forecasts, and revenue increases faster.",
+    "Capex guidance is raised. Terminal growth is 3.0 %.",
+    "Terminal growth is raised, as the plant serves a growing market.",
+    "The risk-free rate is raised from 2.5 % to 3.0 %.",
+]
+
+
+@pytest.mark.parametrize("memo", DECLARED)
+def test_a_declared_input_may_move(memo, tmp_path):
+    second = raised()
+    where = second.set("terminal_growth", 0.03)
+    memo = memo.format(cell=where.partition("!")[2])
+    assert statuses(compare(tmp_path, second, CAPEX, memo=memo)) == ["pass", "pass", "pass"]
+
+
+@pytest.mark.parametrize("memo", SAID)
+def test_a_value_that_is_only_mentioned_is_not_declared(memo, tmp_path):
     second = raised()
     second.set("terminal_growth", 0.03)
-    memo = "Terminal growth is raised from 2.5 % to 3.0 %, as the new plant serves a growing market."
-    assert statuses(compare(tmp_path, second, CAPEX, memo=memo)) == ["pass", "pass", "pass"]
+    assert statuses(compare(tmp_path, second, CAPEX, memo=memo))[2] == "fail"
 
 
 def test_what_a_false_challenge_asks_for_may_not_move_even_declared(tmp_path):

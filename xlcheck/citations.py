@@ -10,7 +10,7 @@ from typing import Literal
 
 from xlcheck.cells import CellRef
 from xlcheck.evidence import Evidence, Source, folded, sources_named, unknown_ids
-from xlcheck.memo import Memo
+from xlcheck.memo import Memo, sentences
 from xlcheck.recompute import Recalc
 from xlcheck.register import Entry, Register, days_in, find_registers
 
@@ -116,13 +116,9 @@ def _of_source(source: Source, where: str, cell: CellRef | None, evidence: Evide
         yield Citation("unread", f"{where} cites {source.id}, which was never opened", cell, source.id)
 
 
-_WRAPPED = re.compile(r"\n(?!\s*\n|\s*[-*•|#>]|\s*\d+[.)])")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[\"'])|[。！？；]|\n+")
-
-
 def _of_memo(memo: Memo, evidence: Evidence) -> Iterator[Citation]:
     seen: set[str] = set()
-    for sentence in (part for text in memo.texts for part in _SENTENCE.split(_WRAPPED.sub(" ", text))):
+    for sentence in (part for text in memo.texts for part in sentences(text)):
         for source in sources_named(sentence, evidence.sources or ()):
             if source.id not in seen and not _says_unused(sentence, source):
                 seen.add(source.id)

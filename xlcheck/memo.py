@@ -110,3 +110,12 @@ def _pdf(path: Path, data: bytes) -> Memo:
         return _unread(path, "its pages hold no text (scanned pages are pictures)")
     joined = "\n".join(pages)
     return Memo(path.name, (*pages, joined, _HYPHENATED.sub("", joined)), pages=len(pages))
+
+
+_WRAPPED = re.compile(r"\n(?!\s*\n|\s*[-*•|#>]|\s*\d+[.)])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[\"'])|[。！？；]|\n+")
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, wrapped lines joined; each bullet, heading and row of a table is one too."""
+    return [part for part in _SENTENCE_END.split(_WRAPPED.sub(" ", text)) if part.strip()]

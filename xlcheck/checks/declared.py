@@ -8,15 +8,17 @@ from collections.abc import Iterable, Iterator
 from xlcheck.cells import CellRef, Scalar, as_number
 from xlcheck.checks.sheet import row_label
 from xlcheck.evidence import folded
-from xlcheck.memo import Memo
+from xlcheck.memo import Memo, sentences
 from xlcheck.recompute import Recalc
 
 _LISTS_CHANGES = re.compile(r"chang|revis|\blog\b|follow|update|round|version|变更|修订|调整|更新", re.IGNORECASE)
 _CHANGED = re.compile(
-    r"chang|revis|rais|lower|increas|decreas|reduc|\bcut\b|updat|correct|adjust|replac|instead of|now\b|was\b|from\b|"
-    r"→|->|\bset to\b|moved?\b|改|调|修订|更新|上调|下调|由.*至|提高|降低",
+    r"\bchang|\brevis|\braise[sd]?\b|\braising|\blower(?:ed|s|ing)\b|\bupdated?\b|\bcorrect(?:ed|ion)|\badjust|\breplac|"
+    r"\binstead of|\bno longer|\bpreviously|\bfirst round|\bnow\b.*\bwas\b|\bwas\b.*\bnow\b|→|->|"
+    r"改为|调整|上调|下调|修订|更新为|由.{0,20}至",
     re.IGNORECASE,
 )
+"""Words that tell of a change; where they are missing the old value has to stand beside the new one."""
 _GENERIC = frozenset(
     ["rate", "value", "total", "amount", "input", "assumption", "the", "and", "for", "per", "base", "case"]
 )
@@ -25,10 +27,8 @@ _NUMBER = re.compile(r"[-−]?\d[\d,，\s\u00a0]*(?:\.\d+)?(?:\s*[%％])?|[-−]
 
 
 def passages(recalc: Recalc, memos: Iterable[Memo]) -> tuple[str, ...]:
-    """Return the paragraphs of the memos and the rows of sheets that list changes."""
-    found = [
-        part for memo in memos for text in memo.texts for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*•|]|\d+[.)]))", text)
-    ]
+    """Return the sentences of the memos and the rows of sheets that list changes."""
+    found = [sentence for memo in memos for text in memo.texts for sentence in sentences(text)]
     for sheet in recalc.book.sheets:
         if _LISTS_CHANGES.search(sheet.name):
             rows: dict[int, list[str]] = {}
