@@ -75,7 +75,7 @@ def _dead_switch(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Cell
         return None
     for cell in book.cells():
         position = cell.formula is None and is_number(cell.stored) and cell.stored in (1, 2, 3, 4, 5)
-        if position and _SWITCH.search(row_label(recalc, cell.ref)) and not graph.dependents(cell.ref):
+        if position and _SWITCH.search(row_label(recalc, cell.ref)) and not _is_named(cell.ref, graph):
             return cell.ref
     return None
 
@@ -174,8 +174,14 @@ def _to_a_case(recalc: Recalc, graph: Graph, ref: CellRef, rows: Sequence[int]) 
     if target.sheet != ref.sheet or target.column != ref.column or target.row - ref.row not in rows:
         return False
     others = [ref.offset(row, 0) for row in rows if row != target.row - ref.row and ref.row + row > 0]
-    idle = all(recalc.number(other) is not None and not graph.dependents(other) for other in others)
+    idle = all(recalc.number(other) is not None and not _is_named(other, graph) for other in others)
     return (idle and bool(others)) or row_label(recalc, ref).casefold() == row_label(recalc, target).casefold()
+
+
+def _is_named(cell: CellRef, graph: Graph) -> bool:
+    """Say whether a formula reads a cell by itself: a lookup over its whole column does not pick it."""
+    single = ((reader, area) for reader in graph.dependents(cell) for area in graph.reads.get(reader, ()))
+    return any(area.size == 1 and CellRef(*area[:3]) == cell for _, area in single)
 
 
 def _moves_nothing(recalc: Recalc, graph: Graph, roles: Roles, own: Sequence[Choice]) -> Iterator[Finding | Fits]:
