@@ -291,6 +291,13 @@ def test_date_in_words_is_left_to_the_other_engines():
     assert found.value(ref("A4")) == 45658.0
 
 
+def test_fraction_of_a_year_has_no_sign():
+    # 1 January 2024 to 1 July 2026 are two years and six months of 30 days, in either order
+    cells = {"A1": "=YEARFRAC(DATE(2026,7,1),DATE(2024,1,1))", "A2": "=YEARFRAC(DATE(2024,1,1),DATE(2026,7,1))"}
+    found = recompute(book(cells))
+    assert found.value(ref("A1")) == found.value(ref("A2")) == 2.5
+
+
 def test_rate_of_a_mortgage():
     # 1,000 a month for 360 months repay 150,000: 0.585025 % a month (annuity factor 150)
     found = value({"A1": "=RATE(360,-1000,150000)"}, "A1")

@@ -8,12 +8,13 @@ address: its references name their sheet, and tables and spills are the ranges t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from xlcheck.cells import CellRef, column_letters
 from xlcheck.localcheck.agreement import displayed_decimals
+from xlcheck.normalise.calls import rewritten
 from xlcheck.normalise.intersection import intersect
 from xlcheck.normalise.lambdas import Function, functions, written_out
 from xlcheck.normalise.offsets import without_constant_offsets
@@ -126,7 +127,8 @@ class Rewriter:
 
     def for_primary(self, formula: str, at: CellRef) -> str:
         """Return a rewritten formula as the primary engine must see it."""
-        return self._searches.rewritten(formula, at)
+        text = self._searches.rewritten(formula, at)
+        return rewritten(text, ("YEARFRAC",), _positive) if _YEARFRAC.search(text) else text
 
     def name(self, name: DefinedName) -> str:
         """Return the formula of a defined name for the normalised copy."""
@@ -214,6 +216,14 @@ class Rewriter:
             return None
         cell = self.book.get(ref)
         return written(cell.array) if cell is not None and cell.array is not None else None
+
+
+_YEARFRAC = re.compile(r"\bYEARFRAC\(", re.IGNORECASE)
+
+
+def _positive(name: str, _: Sequence[list[Token]], texts: Sequence[str]) -> str:
+    """Return the call without its sign: Excel counts years from the earlier date to the later, in either order."""
+    return f"ABS({name}({','.join(texts)}))"
 
 
 def undefined_names(formulas: Iterable[Cell], book: Book) -> frozenset[str]:
