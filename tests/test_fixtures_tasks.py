@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from decimal import Decimal
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from xlcheck.calibrate import calibrate
@@ -192,3 +194,18 @@ def test_numbers_only_answers_are_the_reference_workbooks_without_a_memo():
         folder = task / "numbers-only"
         assert (folder / "model.xlsx").read_bytes() == (task / "reference" / "model.xlsx").read_bytes()
         assert sorted(path.name for path in folder.iterdir()) == ["model.xlsx", "verdicts.json"]
+
+
+@pytest.mark.parametrize(("task", "script"), [(REVERSE, "bigtech_model"), (CHINESE, "ashare_model")])
+def test_formulas_of_a_reference_are_those_that_its_script_writes(task, script, monkeypatch):
+    monkeypatch.syspath_prepend(FIXTURES / "build")
+    built = importlib.import_module(script).build().finish()
+    committed = openpyxl.load_workbook(task / "reference" / "model.xlsx")
+    assert built.sheetnames == committed.sheetnames
+    cells = [
+        cell for page in built for row in page.iter_rows() for cell in row if str(cell.value or "").startswith("=")
+    ]
+    assert len(cells) > 250
+    for cell in cells:
+        where = f"{cell.parent.title}!{cell.coordinate}"
+        assert committed[cell.parent.title][cell.coordinate].value == cell.value, where
