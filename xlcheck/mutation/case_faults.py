@@ -19,10 +19,12 @@ from xlcheck.workbook import Cell, DataTable
 @operator
 def data_table_on_the_wrong_input(subject: Subject) -> Iterator[Mutation]:
     """A what-if table sends the values of each axis into the other axis's input, or into another typed input."""
+    outputs = subject.outputs
+    reached = subject.paper.graph.ancestors(outputs) if outputs else frozenset()
     for held in subject.paper.book.cells():
         table = held.data_table
-        if table is None:
-            continue
+        if table is None or not {table.row_input, table.column_input} & reached:
+            continue  # the table of a pasted copy moves nothing to begin with
         wrong = _wrong_inputs(subject, table)
         if wrong is not None:
             checks = "sensitivity.input-is-the-driver sensitivity.grid-recomputed"
