@@ -342,3 +342,8 @@ def test_the_answers_of_known_quality_score_in_their_bands(folder):
     from xlcheck.calibrate import calibrate
 
     assert [(row.name, row.reason) for row in calibrate(folder).rows if not row.holds] == []
+
+
+def test_a_packet_of_an_outcome_asks_its_questions(capsys):
+    assert cli.main(["packet", str(HARBOUR / "answers"), "--rubric", "harbour-questions"]) == 0
+    assert "Will the harbour open its second berth before October 2026?" in capsys.readouterr().out

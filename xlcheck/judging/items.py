@@ -43,7 +43,7 @@ def asked(rubric: Rubric, results: Sequence[CheckResult] = ()) -> tuple[Asked, .
             id=item.id,
             kind="item",
             answer="grade" if item.scale == "0-4" else "verdict",
-            title=item.title or "",
+            title=item.title or rubric.questions.get(item.question or "", ""),
             pass_if=item.pass_if,
             fail_if=item.fail_if,
             quote_required=item.quote == "required",
