@@ -20,6 +20,7 @@ ROWS = {
     "workbook": 1,
     "reading": 1,
     "formula": 1,
+    "keyed": 2,
     "engines": 2,
     "normalise": 3,
     "live": 3,

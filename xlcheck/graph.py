@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import TypeVar, overload
 
 from xlcheck.cells import CellRef, RangeRef
-from xlcheck.formula import Ref, is_dynamic_formula, is_link, parse, references, walk
+from xlcheck.formula import Ref, is_dynamic_formula, is_link, references, walk
+from xlcheck.keyed import parse_keyed
 from xlcheck.reading.intervals import Intervals
 from xlcheck.workbook import Book, DataTable
 
@@ -108,7 +109,7 @@ class Graph:
         cell = self.book.get(ref)
         if cell is None or cell.formula is None:
             return None
-        node = parse(cell.formula, ref.sheet, self.book, ref)
+        node = parse_keyed(cell.formula, ref.sheet, self.book, ref)
         if not is_link(node):
             return None
         return next(one.cell for one in walk(node) if isinstance(one, Ref))

@@ -283,7 +283,11 @@ def _deposit_ratio(
             yield Finding(message=message, cell=upside.cell, found=found, expected=expected, unit="rate")
 
 
-_UPSIDE = re.compile(r"upside|potential|expected return|上涨|上行|空间|升值|kurspotenzial|aufwärts", re.I)
+_UPSIDE = re.compile(
+    r"upside|potential|expected return|上涨|上行|空间|升值|kurspotenzial|aufwärts"
+    r"|\bto (?:the )?(?:current|market|spot|share price|last)\b",
+    re.I,
+)
 _OF_THE_PRICE = re.compile(
     r"premium|discount|\b(over|under)\W{0,4}valu|margin of safety|\bP/?V\b|折价|溢价|高估|低估|安全边际|割安|割高"
     r"|(price|market|quote|cours|kurs|precio|株価|股价).*(value|intrinsic|fair|DCF|valeur|wert|valor|価値|价值)"

@@ -30,7 +30,7 @@ _ALIKE: dict[str, frozenset[str]] = {
 }
 """Bridge role to the roles that its source may be labelled as."""
 _TOTALS = re.compile(
-    r"^\W*(total\W+(share|stock)holders?\W*s?\W+(equity|funds)|total\W+equity|total\W+liabilities|total\W+assets"
+    r"^\W*((?:total\W+)?(share|stock)holders?\W*s?\W+(equity|funds)|total\W+equity|total\W+liabilities|total\W+assets"
     r"|total\W+non\W*current\W+assets|total\W+current\W+assets|goodwill|property\W+plant|inventor(y|ies)"
     r"|资产总计|负债合计|所有者权益合计|股东权益合计|商誉|存货)\b",
     re.I,

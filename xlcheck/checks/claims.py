@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.checks import live, memory, valuation
 from xlcheck.checks.sheet import row_label
-from xlcheck.formula import Node, Range, Ref, parse, terms
+from xlcheck.formula import Node, Range, Ref, terms
 from xlcheck.graph import Graph
+from xlcheck.keyed import parse_keyed, single_precedents
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
 from xlcheck.roles.lexicon import load_lexicon
@@ -180,7 +181,7 @@ def formula_node(cell: CellRef, recalc: Recalc) -> Node | None:
     held = recalc.book.get(cell)
     if held is None or held.formula is None:
         return None
-    return parse(held.formula, cell.sheet, recalc.book, cell)
+    return parse_keyed(held.formula, cell.sheet, recalc.book, cell)
 
 
 def _ranged(equity: CellRef, recalc: Recalc) -> frozenset[CellRef]:
@@ -244,7 +245,8 @@ def _beside(equity: CellRef, value: CellRef, graph: Graph) -> frozenset[CellRef]
         return whole
     found, fresh = {equity}, [equity]
     while fresh:
-        for cell in graph.precedents(fresh.pop()):
+        read = fresh.pop()
+        for cell in single_precedents(graph.book, read) or graph.precedents(read):
             if cell not in found and cell not in stops:
                 found.add(cell)
                 fresh.append(cell)

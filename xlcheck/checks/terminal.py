@@ -78,11 +78,13 @@ def _each_perpetuity(terminal_value: Located | None, roles: Roles, recalc: Recal
             yield Unverifiable(reason=f"{cell}: flows, rate and growth are not all known")
 
 
-def _short_flow(given: perpetuity.Inputs, step: float) -> list[Finding]:
-    """Accuse a perpetuity at yearly rates on the flow of one quarter, half-year or month."""
+def _short_flow(given: perpetuity.Inputs, step: float) -> list[Finding | Fits]:
+    """Accuse a perpetuity at yearly rates on the flow of one quarter, half-year or month; a year's flows are right."""
     periods, spread = round(1 / step), given.rate - given.growth
     if periods == 1 or len(given.flows) < periods or not spread:
         return []
+    if valuation.close(given.value, sum(given.flows[-periods:]) * (1 + given.growth) / spread):
+        return [Fits(convention=f"Gordon growth on the last {periods} flows, a year")]
     if not valuation.close(given.value, given.flows[-1] * (1 + given.growth) / spread):
         return []
     message = f"{given.cell} capitalises the flow of one period of {step:.4g} years at yearly rates"

@@ -7,7 +7,8 @@ import weakref
 from collections.abc import Iterator, Mapping
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Node, parse
+from xlcheck.formula import Node
+from xlcheck.keyed import parse_keyed
 from xlcheck.recompute import Recalc
 from xlcheck.workbook import Book
 
@@ -23,7 +24,7 @@ class Trees(Mapping[CellRef, Node]):
     def __getitem__(self, ref: CellRef) -> Node:
         node = self._nodes.get(ref)
         if node is None:
-            node = self._nodes[ref] = parse(self._texts[ref], ref.sheet, self._book, ref)
+            node = self._nodes[ref] = parse_keyed(self._texts[ref], ref.sheet, self._book, ref)
         return node
 
     def __iter__(self) -> Iterator[CellRef]:

@@ -44,6 +44,9 @@ _MONEY_NOT = frozenset(
 _METHODS = frozenset(["gordon", "growth", "perpetuity", "growing", "perpetual", "exit", "multiple", "method", "model",
                       "ggm", "pgm", "approach", "terminal"])  # fmt: skip
 """Words of a bracket that only name the method of a value."""
+_PEERS = frozenset(["ev/ebitda", "ev/sale", "ev/revenue", "ev/ebit", "median", "mean", "average", "peer", "comp",
+                    "comparable", "trading", "ltm", "ntm", "of"])  # fmt: skip
+"""Words of a bracket that only say where an exit multiple is from."""
 
 
 class Phrase(NamedTuple):
@@ -197,7 +200,8 @@ def _by_method(match: Match, reading: Reading, whole: Reading) -> bool:
     """Say whether the phrase is the whole label but for a bracket with the method (``Value (Gordon growth)``)."""
     outside = set(whole.tokens) - set(reading.tokens)
     covers = match.end - match.start == len(reading.tokens)
-    return covers and bool(outside) and outside <= _METHODS
+    named = _METHODS | _PEERS if match.role == "exit_multiple" else _METHODS
+    return covers and bool(outside) and outside <= named
 
 
 def _in_words(lexicon: Lexicon, reading: Reading) -> list[Match]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, parse, terms, walk
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, terms, walk
+from xlcheck.keyed import parse_keyed
 from xlcheck.roles.blends import mean_of, mixed
 from xlcheck.roles.labelled import named_shape
 from xlcheck.roles.naming import Naming
@@ -36,7 +37,8 @@ class Shapes:
             if formula is None and ref in self.spilled:
                 self._trees[ref] = self.tree(self.spilled[ref])
             else:
-                self._trees[ref] = None if formula is None else unwrapped(parse(formula, ref.sheet, self.book, ref))
+                node = None if formula is None else parse_keyed(formula, ref.sheet, self.book, ref)
+                self._trees[ref] = None if node is None else unwrapped(node)
         return self._trees[ref]
 
     @cached_property

@@ -20,6 +20,7 @@ _QUARTER = re.compile(
     r"^(?:([1-4])q|q([1-4]))[\s\-'’/]*(?:fy|cy)?[\s\-'’]*(\d{4}|\d{2})(?!\d)|"
     r"^(\d{4})[\s\-]*q([1-4])(?!\d)|^(\d{4})年?第?([1-4])季"
 )
+_HALF = re.compile(r"^(?:([12])h|h([12]))[\s\-'’/]*(?:fy|cy)?[\s\-'’]*(\d{4}|\d{2})(?!\d)|^(\d{4})[\s\-]*h([12])(?!\d)")
 _ORDINAL = re.compile(
     r"(?:year|yr|y|period|jahr|t|第)\s*\+?\s*(\d{1,2})\s*(?:年|期)?|^(\d{1,2})\s*(?:year|yr|st|nd|rd|th)"
 )
@@ -123,11 +124,12 @@ def _mark(layout: SheetLayout, place: tuple[int, int]) -> tuple[float | None, Ki
 
 def _text_mark(text: str) -> tuple[float | None, Kind, int] | None:
     kind: Kind = "actual" if _ACTUAL.search(text) else "forecast" if _FORECAST.search(text) else "unknown"
-    quarter = _QUARTER.match(text)
-    if quarter:
-        number, digits = (int(found) for found in quarter.groups() if found)
-        year_of, number = (number, digits) if number > 4 else (digits, number)
-        return year_of + (2000 if year_of < 100 else 0) + (number - 1) / 4, kind, 2
+    for pattern, parts in ((_QUARTER, 4), (_HALF, 2)):
+        part = pattern.match(text)
+        if part:
+            number, digits = (int(found) for found in part.groups() if found)
+            year_of, number = (number, digits) if number > 4 else (digits, number)
+            return year_of + (2000 if year_of < 100 else 0) + (number - 1) / parts, kind, 2
     year = _YEAR.search(text)
     if year and len(text) <= 24:
         terminal = _TERMINAL.search(text) and "exit" not in text
