@@ -19,8 +19,8 @@ from xlcheck import cli, storage
 from xlcheck.batching.jobs import Job, find_jobs
 from xlcheck.batching.rows import Row, summary
 from xlcheck.batching.run import on_ray, on_this_machine, run_batch
-from xlcheck.errors import UsageError
 from xlcheck.confinement import Allowance
+from xlcheck.errors import UsageError
 
 TASK = Path(__file__).parents[1] / "fixtures" / "sic-epitaxy-dcf"
 RUBRIC = "sic-epitaxy-dcf"

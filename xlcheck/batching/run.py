@@ -11,8 +11,8 @@ from xlcheck.batching.jobs import Job
 from xlcheck.batching.rows import Row, Summary, need_arrow, parquet, summary
 from xlcheck.batching.work import Plan, run_job, stored_row
 from xlcheck.checking import CHECKS
-from xlcheck.errors import UsageError
 from xlcheck.confinement import DEFAULT_ALLOWANCE, Allowance
+from xlcheck.errors import UsageError
 from xlcheck.progress import watched
 from xlcheck.rubric import fingerprint, load_rubric
 

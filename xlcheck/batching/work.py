@@ -13,8 +13,8 @@ from xlcheck import storage
 from xlcheck.batching.jobs import Job
 from xlcheck.batching.rows import Row, lost_row, row_of
 from xlcheck.cells import Frozen
-from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError
 from xlcheck.confinement import Allowance
+from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError
 from xlcheck.isolation import run_apart
 from xlcheck.report.document import Report
 
