@@ -171,7 +171,8 @@ def test_a_sign_is_put_right_only_where_a_check_says_that_it_is_wrong(tmp_path):
 def test_repairs_are_told_once_with_item_cell_and_both_values():
     (repair,) = repair_rows(sample.capped())
     assert repair == ("P01 bridge.equity-identity", "Bridge!C9", 30.825, 23.825)
-    assert "30.00 → 24.00 (-20.0 %)" in repairs([repair._replace(stated=30.0, repaired=24.0)])
+    assert "30.50 → 24.40 (-20.0 %)" in repairs([repair._replace(stated=30.5, repaired=24.4)])
+    assert "10.25 → 10,250.00 (×1,000)" in repairs([repair._replace(stated=10.25, repaired=10_250.0)])
 
 
 def test_no_picture_without_a_repair():
@@ -206,5 +207,6 @@ def test_pictures_escape_the_labels_of_a_submission(answers):
 
 
 def test_numbers_have_four_digits():
-    assert [decimals([value]) for value in (0.05, 4.2, 38.6, 1191.0, 25_000.0, 0.0)] == [5, 3, 2, 0, 0, 0]
+    assert [decimals([value]) for value in (0.05, 4.2, 38.6, 1191.5, 25_000.5, 0.0)] == [5, 3, 2, 0, 0, 0]
+    assert decimals([456.0, 38.0]) == 0
     assert [percent(rate) for rate in (0.09, 0.0995626, 0.1)] == ["9 %", "9.96 %", "10 %"]

@@ -185,12 +185,17 @@ def _sums(card: ScoreCard | None) -> dict[str, Decimal]:
 
 
 def _counts(results: Iterable[CheckResult]) -> dict[str, int]:
-    statuses = [result.status for result in results]
+    """Return how many checks of an audit came out how, by the word of the page."""
+    held = list(results)
+    groups, statuses = _groups(held), [result.status for result in held]
     return {
-        "failed": statuses.count("fail") + statuses.count("partial"),
-        "open": statuses.count("unverifiable"),
+        "fatal_errors": len(groups["fatal"]),
+        "faults": len(groups["faults"]),
+        "consequences_short": len(groups["follows"]),
+        "warnings": len(groups["warnings"]),
+        "not_verified": len(groups["open"]),
         "passed": statuses.count("pass"),
-        "other": statuses.count("not_applicable"),
+        "not_applicable": statuses.count("not_applicable"),
     }
 
 

@@ -20,8 +20,11 @@ _CELL, _ROW = 76, 32
 
 
 def decimals(values: Iterable[float]) -> int:
-    """Return how many decimals give the largest of some values four significant digits."""
-    largest = max((abs(value) for value in values), default=0.0)
+    """Return how many decimals give the largest of some values four digits; none for whole numbers."""
+    held = list(values)
+    largest = max((abs(value) for value in held), default=0.0)
+    if all(value == int(value) for value in held):
+        return 0
     return min(6, max(0, 3 - math.floor(math.log10(largest)))) if largest else 0
 
 
@@ -78,7 +81,7 @@ def tornado(movers: Sequence[Mover], base: float, say: Words) -> str:
     for at, mover in enumerate(movers):
         y = at * _STEP + 24
         name = say.role(mover.role) if mover.role and say.language != "en" else mover.label or str(mover.cells)
-        parts.append(_named(y, name, str(mover.cells)))
+        parts.append(_named(y, name, "" if name == str(mover.cells) else str(mover.cells)))
         parts.append(text(WIDE, y + 14, f"{mover.elasticity(base):+.2f}", "end", "strong"))
         for value, kind in ((mover.low, "lower"), (mover.high, "higher")):
             stop = _MARGIN + (value - low) * scale
@@ -114,18 +117,26 @@ class Repair(NamedTuple):
 def repairs(rows: Sequence[Repair]) -> str:
     """Draw an arrow from the stated to the repaired value for each finding."""
     values = [value for row in rows for value in (row.stated, row.repaired)]
-    low, high, places = min(values), max(values), decimals(values)
+    low, high = min(values), max(values)
     scale = (WIDE - 16) / ((high - low) or 1)
     parts = []
     for at, row in enumerate(rows):
         y = at * _STEP
         start, stop = 8 + (row.stated - low) * scale, 8 + (row.repaired - low) * scale
-        change = f" ({(row.repaired / row.stated - 1) * 100:+.1f} %)" if row.stated else ""
         parts.append(_named(y, row.name, row.where, 24, 33))
-        shown = f"{row.stated:,.{places}f} → {row.repaired:,.{places}f}{change}"
-        parts.append(text(WIDE, y + 14, shown, "end", "strong"))
+        parts.append(text(WIDE, y + 14, _moved(row), "end", "strong"))
         parts.append(line(8, y + 28, WIDE - 8, y + 28, "rail"))
         parts.append(line(start, y + 28, stop, y + 28, "arrow"))
         parts.append(f'<circle class="stated" cx="{start:.1f}" cy="{y + 28}" r="4.5"/>')
         parts.append(f'<circle class="repaired" cx="{stop:.1f}" cy="{y + 28}" r="6"/>')
     return svg(WIDE, len(rows) * _STEP, parts)
+
+
+def _moved(row: Repair) -> str:
+    """Return both values, and the change in per cent, or as a multiple where it is more than tenfold."""
+    places = decimals([row.stated])
+    shown = f"{row.stated:,.{places}f} → {row.repaired:,.{places}f}"
+    ratio = row.repaired / row.stated if row.stated else 0.0
+    if abs(ratio) > 10:
+        return f"{shown} (×{ratio:,.0f})"
+    return f"{shown} ({(ratio - 1) * 100:+.1f} %)" if row.stated else shown
