@@ -245,6 +245,24 @@ def test_verdicts_and_a_table_of_the_same_scores_agree(run):
     assert (judged[0], judged[1]["score"]) == (table[0], table[1]["score"]) == (0, "50")
 
 
+def test_a_quote_that_is_not_there_leaves_no_outcome(tmp_path, run):
+    text = (FIXTURES.parent / "rubrics" / "harbour-questions.yaml").read_text(encoding="utf-8")
+    (tmp_path / "r.yaml").write_text(text.replace("id: berths.answer,", "id: berths.answer, quote: required,"))
+    verdicts = json.loads((HARBOUR / "answers" / "verdicts.json").read_text(encoding="utf-8"))
+    options = ("--verdicts", str(tmp_path / "v.json"))
+    (tmp_path / "v.json").write_text(json.dumps(verdicts), encoding="utf-8")
+    card = run(HARBOUR / "answers", tmp_path / "r.yaml", *options)[1]
+    assert card["score"] == "50"
+    assert [(quote["text"], quote["found"]) for quote in card["lines"][0]["quotes"]] == [
+        ("no, with a probability of 10 %", "exact")
+    ]
+    verdicts["verdicts"][0]["quotes"] = [{"text": "no, with a probability of 11 %"}]
+    (tmp_path / "v.json").write_text(json.dumps(verdicts), encoding="utf-8")
+    code, _, err = run(HARBOUR / "answers", tmp_path / "r.yaml", *options)
+    assert code == 2
+    assert "item berths.answer: the quote 'no, with a probability of 11 %' was not found" in err
+
+
 def test_one_leaking_run_makes_the_whole_outcome_invalid(run):
     code, card, _ = run(HARBOUR / "leaking.csv", "harbour-questions")
     assert (code, card["status"], card["score"]) == (3, "invalid", None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xlcheck.checking import CheckResult, Request, Workpaper, run_checks
 from xlcheck.checks.instructions import CHECK_ID
@@ -29,6 +29,10 @@ from xlcheck.taskfiles import day_of, number_of
 from xlcheck.verdicts import Verdict
 from xlcheck.workbook import Book
 
+if TYPE_CHECKING:
+    from xlcheck.quotes import Passages
+    from xlcheck.scoring.decisions import Decision
+
 
 class Marked(NamedTuple):
     """What a mode comes to."""
@@ -45,6 +49,13 @@ class _Answer(NamedTuple):
     recalc: Recalc | None
     """Of a workbook beside the memos."""
 
+    def passages(self) -> Passages:
+        """Return everything that was handed in, to look quotes up in."""
+        from xlcheck.quotes import memo_passages, workbook_passages
+
+        found = memo_passages(self.memos)
+        return found if self.recalc is None else found + workbook_passages(self.recalc.book, self.recalc)
+
 
 def judged(
     rules: Rubric,
@@ -57,14 +68,12 @@ def judged(
 
     Raises UsageError for a path that does not exist, SubmissionError for a workbook beside it that cannot be read.
     """
-    from xlcheck.quotes import memo_passages, verify, workbook_passages
+    from xlcheck.quotes import verify
     from xlcheck.scoring.judgement import score_judgement
     from xlcheck.scoring.model import empty_card
 
     answer = _answer(submission, rules)
-    passages = memo_passages(answer.memos)
-    if answer.recalc is not None:
-        passages += workbook_passages(answer.recalc.book, answer.recalc)
+    passages = answer.passages()
     if not passages.unread and not any(text.strip() for text in passages.texts):
         return Marked(empty_card(rules, f"{submission.name}: there is nothing to read in it"))
     leak = leak_in(answer.recalc, answer.memos, evidence)
@@ -184,18 +193,21 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
     """Score a set of questions, each item 0 to 4: from a table of scores, or from verdicts on a folder of answers.
 
     The table has the columns ``question, item, score`` and, if kept, ``leaked`` (true or false). Raises UsageError
-    for a missing, unknown or doubled score.
+    for a missing, unknown or doubled score, and for one that its quote leaves open.
     """
-    from xlcheck.scoring.model import total, without_total
+    from xlcheck.quotes import verify
+    from xlcheck.scoring.model import said, total, without_total
     from xlcheck.scoring.outcome import outcome
     from xlcheck.scoring.parts import blank, part
 
     results: tuple[CheckResult, ...] = ()
+    decided: dict[str, Decision] = {}
     if submission.is_file() and submission.suffix.lower() in SUFFIXES:
         (scores, leaked), leak = _scores(submission), None
     else:
         answer = _answer(submission, rules)
-        scores = _grades(rules, verdicts)
+        decided = _decided(rules, verify(verdicts, answer.passages()))
+        scores = _grades(rules, decided)
         leak = leak_in(answer.recalc, answer.memos, evidence)
         leaked = ["the answers"] if leak is not None else []
         results = warned(answer.memos, answer.recalc)
@@ -204,7 +216,14 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
     found = outcome(wanted, scores, leaked)
     parts = [
         part(
-            blank(item.id, "judge", item.title or item.pass_if, stage=item.stage, dimension=item.dimension),
+            blank(
+                item.id,
+                "judge",
+                item.title or item.pass_if,
+                stage=item.stage,
+                dimension=item.dimension,
+                **said(decided.get(item.id)),
+            ),
             Fraction(100, len(asked) * len(items)),
             *[Fraction(scores[name][item.id], 4)] * 2,
         )
@@ -217,15 +236,29 @@ def questions(rules: Rubric, submission: Path, verdicts: Sequence[Verdict], evid
     return Marked(card, outcome=found, results=results)
 
 
-def _grades(rules: Rubric, verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
-    given: dict[str, int] = {}
-    for verdict in verdicts:
-        if verdict.item in given:
-            raise UsageError(f"item {verdict.item} has several verdicts; an outcome takes one judge and one run")
-        if verdict.grade is not None:
-            given[verdict.item] = verdict.grade
+def _decided(rules: Rubric, verdicts: Iterable[Verdict]) -> dict[str, Decision]:
+    """Return what the verdicts on each item come to; UsageError for an item that they leave open."""
+    from xlcheck.scoring.decisions import by_item, decide
+
+    given = by_item(verdicts)
+    found = {
+        item.id: decide(given[item.id], item.quote == "required", rules.unverified_quote)
+        for item in rules.judge
+        if item.id in given
+    }
+    for name, decision in found.items():
+        if decision.open:
+            raise UsageError(f"item {name}: {decision.reason}; an outcome leaves no item open")
+    return found
+
+
+def _grades(rules: Rubric, decided: Mapping[str, Decision]) -> dict[str, dict[str, int]]:
     return {
-        name: {item.id: given[item.id] for item in rules.judge if item.question == name and item.id in given}
+        name: {
+            item.id: int(4 * decided[item.id].low)
+            for item in rules.judge
+            if item.question == name and item.id in decided
+        }
         for name in rules.questions
     }
 

@@ -192,12 +192,15 @@ def _judge(rubric: Rubric, item: JudgeItem, verdicts: Sequence[Verdict]) -> Part
         item.title or item.pass_if,
         stage=item.stage,
         dimension=item.dimension,
-        **_said(decision),
+        **said(decision),
     )
     return part(line, Fraction(item.weight), decision.low, decision.high)
 
 
-def _said(decision: Decision) -> dict[str, object]:
+def said(decision: Decision | None) -> dict[str, object]:
+    """Return what a line tells of a decision: why it is open, the judge's reason and quotes."""
+    if decision is None:
+        return {}
     verdict = decision.verdict
     said: dict[str, object] = {"reason": decision.reason}
     return said if verdict is None else said | {"message": verdict.reason or None, "quotes": verdict.quotes}
@@ -209,7 +212,7 @@ def _deduction(rubric: Rubric, item: Deduction, verdicts: Sequence[Verdict], lea
         decision = Decision(_ZERO, _ZERO, leak)
     elif item.leak and not verdicts:
         decision = Decision(_ONE, _ONE)
-    line = blank(item.id, "deduction", item.when, stage=item.stage, dimension=item.dimension, **_said(decision))
+    line = blank(item.id, "deduction", item.when, stage=item.stage, dimension=item.dimension, **said(decision))
     return part(line, Fraction(item.points), decision.low, decision.high)
 
 
@@ -232,7 +235,7 @@ def _fatal_rule(rubric: Rubric, rule: FatalRule, results: Sequence[CheckResult],
     if rule.check is not None:
         return _fatal_check(rule.key, rule.check, _result_of(rule.key, rule.check, results), rule.check)
     decision = decide(verdicts, rule.quote == "required", rubric.unverified_quote)
-    return part(blank(rule.key, "fatal", rule.judge or "", **_said(decision)), _ZERO, decision.low, decision.high)
+    return part(blank(rule.key, "fatal", rule.judge or "", **said(decision)), _ZERO, decision.low, decision.high)
 
 
 def _fatal_check(key: str, title: str, result: CheckResult | None, check: str | None = None) -> Part:
