@@ -88,9 +88,10 @@ class _Check:
 
     def _beyond(self, cell: Cell) -> Unsolved | None:
         formula = cell.formula or ""
-        if _RANDOM.search(formula) or self._through_name(formula, _RANDOM):
+        calls = "(" in formula
+        if (calls and _RANDOM.search(formula)) or self._through_name(formula, _RANDOM):
             return Unsolved(kind="random", detail="it draws random numbers")
-        if _PLACE_BOUND.search(formula):
+        if calls and _PLACE_BOUND.search(formula):
             return Unsolved(kind="unsupported_function", detail="it asks for a property of a cell or of the workbook")
         return None
 

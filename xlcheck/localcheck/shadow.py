@@ -45,8 +45,8 @@ class Shadow:
 
         A cell missing from `values` is blank; one that is Unsolved makes its readers unsolved.
         """
-        moved = [cell for cell in cells if not IN_PLACE.search(cell.formula or "")]
-        placed = [cell for cell in cells if IN_PLACE.search(cell.formula or "")]
+        here = {cell.ref for cell in cells if "(" in (cell.formula or "") and IN_PLACE.search(cell.formula or "")}
+        moved, placed = [cell for cell in cells if cell.ref not in here], [cell for cell in cells if cell.ref in here]
         found = self._answers(engine, moved, values, moved=True) if moved else {}
         if placed:
             found.update(self._answers(engine, placed, values, moved=False))
@@ -107,7 +107,7 @@ class Shadow:
         """Let inner subtotals stand as subtotals of their value, for outer ones leave them out."""
         kept: dict[tuple[int, int], Content] = {}
         for cell in self.book.formula_cells():
-            if _SUBTOTAL.search(cell.formula or "") and cell.ref in needed:
+            if "(" in (cell.formula or "") and _SUBTOTAL.search(cell.formula or "") and cell.ref in needed:
                 own = sheets[cell.ref.sheet]
                 value = own.get((cell.ref.row, cell.ref.column))
                 if isinstance(value, int | float) and not isinstance(value, bool):

@@ -43,7 +43,7 @@ def written_out(formula: str, known: Mapping[str, Function]) -> str:
         given = {parameter: f"({text})" for parameter, text in zip(function.parameters, texts, strict=True)}
         return f"({''.join(given.get(word.text.casefold(), word.text) for word in function.body)})"
 
-    for _ in range(_DEEPEST):
+    for _ in range(_DEEPEST if known else 0):
         if not any(f"{name}(" in formula.upper() for name in known):
             break
         formula = rewritten(formula, known, body)

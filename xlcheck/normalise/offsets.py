@@ -18,7 +18,9 @@ _WHOLE = re.compile(r"[-+]?[0-9]{1,7}\Z")
 
 def without_constant_offsets(formula: str) -> str:
     """Return a formula in which no OFFSET of a reference by constants stands."""
-    return rewritten(formula, ("OFFSET",), _reference) if _OFFSET.search(formula) else formula
+    if "(" not in formula or not _OFFSET.search(formula):
+        return formula
+    return rewritten(formula, ("OFFSET",), _reference)
 
 
 def _reference(_: str, arguments: Sequence[list[Token]], texts: Sequence[str]) -> str | None:

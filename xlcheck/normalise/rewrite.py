@@ -127,6 +127,8 @@ class Rewriter:
 
     def for_primary(self, formula: str, at: CellRef) -> str:
         """Return a rewritten formula as the primary engine must see it."""
+        if "(" not in formula:
+            return formula
         text = self._searches.rewritten(formula, at)
         return rewritten(text, ("YEARFRAC",), _positive) if _YEARFRAC.search(text) else text
 
