@@ -233,3 +233,13 @@ def test_a_case_is_linked_to_the_sheet_of_its_name(tmp_path, link, status):
     result = one(tmp_path, "scenario.ordering", {**cells, "S!A4": ["Bull", link]}, {})
     assert result.status == status
     assert accused(result) == ({"S!B4"} if status == "fail" else set())
+
+
+def test_grid_whose_formulas_discount_at_typed_points_is_false_in_every_cell(tmp_path):
+    def prices(*rates):
+        return {f"G!B{row}": [f"=100/(1+{rate})^{t}" for t in (1, 2, 3)] for row, rate in enumerate(rates, start=2)}
+
+    points = audit(write(tmp_path, prices(6.2, 7, 7.8)), {}, ["sensitivity.grid-recomputed"])
+    assert [str(one.cell) for one in points["sensitivity.grid-recomputed"].findings] == ["G!B2:D4"]
+    fractions = audit(write(tmp_path, prices(0.062, 0.07, 0.078)), {}, ["sensitivity.grid-recomputed"])
+    assert fractions["sensitivity.grid-recomputed"].status == "not_applicable"

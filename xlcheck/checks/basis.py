@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from xlcheck.cells import CellRef
+from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import memory
 from xlcheck.checks.claims import label_scores
@@ -38,6 +38,8 @@ LARGEST_RATE = 1.5
 """A larger rate or weight is written in percent points."""
 LARGEST_TAX = 100.0
 """A larger number beside a rate in percent points is an amount."""
+LEAST_LINES = 3
+"""Rows and columns that make a grid."""
 NAMED = 0.7
 """How well a label must name a typed input as a rate."""
 _HUNDREDTHS = (0.01, 100.0)
@@ -172,6 +174,23 @@ def _literal_rates(recalc: Recalc) -> Iterator[tuple[CellRef, float]]:
                     if 2 <= rate <= 60:
                         yield ref, rate
                         break
+
+
+def grids_in_points(recalc: Recalc) -> list[RangeRef]:
+    """Return the blocks of at least three rows and columns whose formulas all discount at literal percent points."""
+    rows: dict[tuple[str, int], list[int]] = {}
+    for ref, _ in _literal_rates(recalc):
+        rows.setdefault((ref.sheet, ref.row), []).append(ref.column)
+    found: list[RangeRef] = []
+    for (sheet, row), columns in sorted(rows.items()):
+        if max(columns) - min(columns) + 1 != len(columns) or len(columns) < LEAST_LINES:
+            continue
+        last = found[-1] if found else None
+        if last is not None and last[:1] == (sheet,) and last.last_row == row - 1 and last[2] == min(columns):
+            found[-1] = RangeRef(sheet, last.first_row, last.first_column, row, last.last_column)
+        else:
+            found.append(RangeRef(sheet, row, min(columns), row, max(columns)))
+    return [area for area in found if area.last_row - area.first_row + 1 >= LEAST_LINES]
 
 
 def _unscaled_use(recalc: Recalc, graph: Graph, cell: CellRef, depth: int = 0) -> CellRef | None:

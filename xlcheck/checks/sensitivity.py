@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from xlcheck.cells import CellError, CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.basis import grids_in_points
 from xlcheck.checks.live import run
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -19,7 +20,7 @@ TOLERANCE = 1e-6
 """Relative, for grids of formulas and of numbers at full precision."""
 
 
-@check("sensitivity.grid-recomputed", consequence_of=("sensitivity.input-is-the-driver",))
+@check("sensitivity.grid-recomputed", consequence_of=("basis.percent-scale", "sensitivity.input-is-the-driver"))
 def grid_recomputed(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
     """Each cell of a sensitivity grid is what the model gives with those two inputs.
 
@@ -41,6 +42,9 @@ def grid_recomputed(recalc: Recalc, graph: Graph, roles: Roles) -> Outcomes:
         CFA Institute, Equity Asset Valuation (sensitivity analysis); Excel documentation of data tables.
     """
     grids = find_grids(recalc, graph, roles)
+    for area in grids_in_points(recalc):
+        message = f"{area} discounts at percent points as if they were fractions: no cell is what the model gives"
+        yield Finding(message=message, cell=area, found=recalc.number(next(area.cells())), expected=None)
     compared = 0
     for grid in grids:
         wrong = _wrong_cells(recalc, grid)
