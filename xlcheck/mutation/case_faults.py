@@ -9,7 +9,8 @@ from dataclasses import replace
 from xlcheck.cells import CellRef
 from xlcheck.checks.cases import choices
 from xlcheck.checks.fatal_units import label_code, quotes
-from xlcheck.formula import Ref
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Call, Ref
 from xlcheck.mutation.edits import Content, divided, position, written
 from xlcheck.mutation.subject import Mutation, Subject, fault, operator
 from xlcheck.reading.tokens import Token, tokens
@@ -61,7 +62,9 @@ def driver_fixed_on_one_case(subject: Subject) -> Iterator[Mutation]:
     for choice in choices(subject.paper.recalc):
         place = subject.number(choice.switch)
         picked = choice.options[int(place) - 1] if place and 1 <= place <= len(choice.options) else None
-        if isinstance(picked, Ref):
+        node = trees(subject.paper.recalc)[choice.cell]
+        whole = isinstance(node, Call) and node.function == "CHOOSE"
+        if whole and isinstance(picked, Ref):
             row = rows.setdefault((choice.cell.sheet, choice.cell.row), {})
             row[choice.cell] = f"={written(picked.cell, choice.cell.sheet)}"
     if len(rows) >= 3:
