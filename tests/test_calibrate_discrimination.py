@@ -12,11 +12,11 @@ from planted import clean_model
 
 from xlcheck.calibrate import hold_all
 from xlcheck.cli import main
-from xlcheck.discrimination import Discrimination, discriminate, item_total
+from xlcheck.discrimination import Discrimination, discriminate, item_total, read_cards
 from xlcheck.discrimination_page import discrimination_text, page
 from xlcheck.errors import UsageError
 from xlcheck.pipeline import grade
-from xlcheck.rubric import parse_rubric
+from xlcheck.rubric import load_rubric, parse_rubric
 from xlcheck.scoring.card import ScoreCard
 from xlcheck.scoring.model import score
 from xlcheck.verdicts import Verdict
@@ -164,3 +164,12 @@ def test_folder_without_reports_or_with_those_of_another_rubric_is_refused(task:
     (tmp_path / "one" / "report.json").write_text(report.to_json(), encoding="utf-8")
     with pytest.raises(UsageError, match="by the rubric 'other', not by 'narrow'"):
         discriminate(hold_all(task), tmp_path)
+
+
+def test_reports_of_a_folder_are_read_at_any_depth(task: Path, tmp_path: Path) -> None:
+    report = grade(task / "model.xlsx", task / "narrow.yaml")
+    for place in ("a", "b/c"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "report.json").write_text(report.to_json(), encoding="utf-8")
+    cards = list(read_cards(tmp_path, load_rubric(task / "narrow.yaml")))
+    assert [one.low for one in cards] == [Decimal(96), Decimal(96)]
