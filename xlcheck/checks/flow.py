@@ -13,6 +13,7 @@ from xlcheck.checks.flow_terms import (
     contribution,
     items_of,
     kind_of,
+    kind_of_label,
     line_label,
     linked,
     traced,
@@ -49,7 +50,8 @@ def nopat(recalc: Recalc, roles: Roles, fcff: LocatedSeries, tax_rate: Located |
     if not line:
         yield NotApplicable(reason="the flow has no line of operating profit after tax")
         return
-    for cell in line:
+    for index, bound in enumerate(line):
+        cell = _called_nopat(recalc, fcff.cells[index], bound) if index < len(fcff.cells) else bound
         untaxed = _untaxed(recalc, roles, cell)
         if untaxed is not None:
             value, rate = recalc.number(cell), tax_rate.amount if tax_rate else None
@@ -89,9 +91,20 @@ def _untaxed(recalc: Recalc, roles: Roles, cell: CellRef) -> CellRef | None:
     """Return the EBIT cell where NOPAT is nothing but EBIT, of a year with a profit."""
     target = linked(recalc, cell)
     value = recalc.number(cell)
-    if value is None or value <= 0 or kind_of(recalc, roles, target) != "ebit":
+    named = target != cell and kind_of_label(line_label(recalc, target)) == "ebit"
+    if value is None or value <= 0 or not (named or kind_of(recalc, roles, target) == "ebit"):
         return None
     return target
+
+
+def _called_nopat(recalc: Recalc, flow: CellRef, bound: CellRef) -> CellRef:
+    """Return the link to a bound NOPAT that the flow reads and that is called so, where the bound cell is not."""
+    node = trees(recalc).get(flow)
+    for part in walk(node) if node is not None else ():
+        repeats = isinstance(part, Ref) and part.cell != bound and linked(recalc, part.cell) == bound
+        if isinstance(part, Ref) and repeats and kind_of_label(line_label(recalc, part.cell)) == "nopat":
+            return part.cell
+    return bound
 
 
 def _foreign_rate(recalc: Recalc, roles: Roles, cell: CellRef) -> CellRef | None:
