@@ -10,7 +10,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory, valuation
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
-from xlcheck.formula import Binary, Node, Number, Ref, factors, walk
+from xlcheck.formula import Binary, Number, Ref, factors, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -231,24 +231,3 @@ def unread_return(terminal: CellRef, roles: Roles, recalc: Recalc, graph: Graph)
                 if over in tops and graph.pure_link(part.right.cell) == under:
                     return graph.pure_link(ronic.cell), cell
     return None
-
-
-def shrunk(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
-    """Return the formulas that divide a flow by 1 + g and by a rate less the same growth: F/(1 + g)/(r - g)."""
-    found = []
-    for cell in sorted(valuation.readers(graph, roles.get("terminal_growth"))):
-        node = claims.formula_node(cell, recalc)
-        under = [part for part, power in factors(node) if power == -1] if node is not None else []
-        sums = [part for part in under if isinstance(part, Binary)]
-        grown = {one.cell for part in sums if part.operator == "+" and isinstance(one := _other_term(part), Ref)}
-        spread = {part.right.cell for part in sums if part.operator == "-" and isinstance(part.right, Ref)}
-        if grown & spread:
-            found.append(cell)
-    return found
-
-
-def _other_term(part: Binary) -> Node | None:
-    """Return what is added to one."""
-    if part.left == Number(1.0):
-        return part.right
-    return part.left if part.right == Number(1.0) else None

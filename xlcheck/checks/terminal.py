@@ -47,17 +47,6 @@ def gordon_identity(
     if terminal_growth is None:
         yield from _without_growth(roles.get("terminal_value"), recalc)
         return
-    judged = list(_each_perpetuity(terminal_value, roles, recalc, graph))
-    yield from judged
-    accused = {one.cell for one in judged if isinstance(one, Finding)}
-    for cell in perpetuity.shrunk(roles, recalc, graph):
-        value = recalc.number(cell)
-        if cell not in accused and value is not None:
-            expected = value * (1 + (terminal_growth.amount or 0.0)) ** 2
-            yield money(f"{cell} divides the flow by 1 + g instead of multiplying it", cell, value, expected)
-
-
-def _each_perpetuity(terminal_value: Located | None, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
     cells = perpetuity.growth_cells(roles, recalc, graph)
     if not cells:
         yield NotApplicable(reason="no formula capitalises a flow with the terminal growth")
