@@ -293,6 +293,27 @@ def test_each_answer_has_the_findings_it_deserves(second):
     assert failed(second["silent"]) == {"followup.nothing-else-moved": ["Assumptions!C13"]}
 
 
+def test_outputs_and_changed_inputs_are_listed_side_by_side(second):
+    found = {str(one.after): one for one in second["silent"].differences}
+    value, growth, leases = (found[where] for where in ("DCF!C32", "Assumptions!C13", "Assumptions!C25"))
+    assert (value.kind, value.label) == ("output", "value_per_share")
+    assert (value.old, value.new) == (pytest.approx(39.3087, abs=5e-5), pytest.approx(38.5072, abs=5e-5))
+    assert (growth.kind, growth.old, growth.new, growth.declared) == ("input", 0.13, 0.16, False)
+    assert (leases.kind, leases.old, leases.new, leases.declared) == ("input", 38.0, 52.0, True)
+    assert {one.kind for one in second["pasted"].differences} == {"output", "input", "overwritten"}
+
+
+def test_the_table_of_both_rounds_is_printed(capsys, tmp_path):
+    folder = TASK / "second-round" / "right"
+    options = ["--rubric", "sic-epitaxy-dcf", "--followup", str(folder), "--out", str(tmp_path)]
+    assert cli.main(["grade", str(TASK / "reference"), *options]) == 0
+    lines = capsys.readouterr().out.split("Both rounds")[1].splitlines()
+    assert [line.split() for line in lines if "value per share" in line] == [
+        ["value", "per", "share", "39.3087", "37.5784"]
+    ]
+    assert any(line.split()[-2:] == ["Assumptions!C25", "declared"] for line in lines)
+
+
 def test_the_right_answer_is_worth_what_plain_arithmetic_gives(second):
     """The first round's figures with capex shares of 25.2 % and 22.8 % and leases of 52, worked out in plain Python."""
     from test_fixtures import value_per_share

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Literal
 
-from xlcheck.cells import CellRef, Scalar, as_number
+from xlcheck.cells import CellRef, Frozen, Scalar, as_number
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -34,6 +34,21 @@ class Change:
     """Constant or formula text in the first version."""
     new: Scalar
     """The same in the second."""
+
+
+class Difference(Frozen):
+    """What a cell came to in the first version and comes to in the second, for people."""
+
+    kind: Literal["output", "input", "overwritten", "formula"]
+    """A headline value; or what changed in the cell."""
+    label: str
+    """The role of an output, the row's own words for another cell."""
+    before: CellRef
+    after: CellRef
+    old: float | str | None
+    new: float | str | None
+    declared: bool | None = None
+    """Whether the answer says that it changed this cell; None for an output."""
 
 
 @dataclass(frozen=True)

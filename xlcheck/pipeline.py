@@ -25,6 +25,7 @@ from xlcheck.overrides import Override, load_overrides
 from xlcheck.progress import stage
 from xlcheck.recompute import Recalc, recompute
 from xlcheck.report.document import Report
+from xlcheck.report.rounds import differences
 from xlcheck.roles import Roles
 from xlcheck.roles.locate import locate as locate_roles
 from xlcheck.rubric import Rubric, fingerprint, load_rubric, requests, second_round
@@ -121,6 +122,9 @@ def grade_with_papers(
     dated = replace(evidence, cutoff=later.cutoff) if evidence is not None else None
     again = Known(dated, (), asked, first.paper)
     second = _round(given.followup, later, later_rulings, again, given._replace(overrides=None))
+    if second.paper is not None:
+        told = {"differences": differences(second.paper)}
+        second = second._replace(report=second.report.model_copy(update=told))
     return Graded(first.report.model_copy(update={"followup": second.report}), first.paper, second)
 
 

@@ -109,6 +109,7 @@ def _demo(args: argparse.Namespace) -> int:
 
 def _grade(args: argparse.Namespace) -> int:
     from xlcheck.pipeline import Given
+    from xlcheck.report.rounds import differences_text
 
     _say_if_changed(args.rubric)
     given = Given(**{name: getattr(args, name) for name in Given._fields})
@@ -117,6 +118,7 @@ def _grade(args: argparse.Namespace) -> int:
     if report.followup is not None and not args.json:
         print("\n==== Second round " + "=" * 72)
         show_report(args, report.followup)
+        print(f"\nBoth rounds\n{differences_text(report.followup.differences)}", end="")
     if not args.json:
         print(f"\nReport: {files.html}")
     rounds = [report] if report.followup is None else [report, report.followup]

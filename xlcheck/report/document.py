@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xlcheck.cells import Frozen
 from xlcheck.checking import BROKEN, CheckResult, Finding
+from xlcheck.diff import Difference
 from xlcheck.report.json import dumps
 from xlcheck.roles import Located, LocatedSeries
 from xlcheck.scoring.card import ScoreCard
@@ -47,6 +48,8 @@ class Report(Frozen):
     """None for an audit, which gives no score."""
     followup: Report | None = None
     """The second round, a report of its own."""
+    differences: tuple[Difference, ...] = ()
+    """In the report of a second round: its outputs and changed cells beside those of the first."""
     forecast: ForecastScore | None = None
     """In the mode `quantile_forecast`: the weighted interval scores behind the points."""
     outcome: Outcome | None = None
