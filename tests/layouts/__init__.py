@@ -7,6 +7,7 @@ A layout is written as text, one line for a cell or a range, sheet by sheet::
     C5:E5 100 | 110 | 12%            values from left to right (or down); 12% is 0.12 shown as a percentage
     C6:E6 =C5*(1+$B$2)               one formula, filled over the range
     C7 =C6/B6-1 as %                 the result is shown as a percentage
+    @name WACC 'DCF'!$B$2            a defined name
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from itertools import chain
 
 from openpyxl import Workbook
 from openpyxl.formula.translate import Translator
+from openpyxl.workbook.defined_name import DefinedName
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ def workbook(layout: Layout) -> Workbook:
         if line.startswith("## "):
             sheet = book.create_sheet(line[3:])
             continue
+        if line.startswith("@name "):
+            _, name, place = line.split(" ", 2)
+            book.defined_names[name] = DefinedName(name, attr_text=place)
+            continue
         write(sheet, line)
     return book
 
@@ -61,9 +67,15 @@ def _fill(cells, what: str) -> None:
             cell.value = Translator(formula, origin=cells[0].coordinate).translate_formula(cell.coordinate)
             cell.number_format = "0.0%" if percent else "General"
         return
-    for cell, word in zip(cells, what.split(" | ") if len(cells) > 1 else [what], strict=True):
-        cell.value = _value(word)
+    for cell, word in zip(cells, _words(what, len(cells)), strict=True):
+        cell.value = None if word == "~" else _value(word)
         cell.number_format = "0.0%" if re.fullmatch(r"-?[0-9.]+%", word) else cell.number_format
+
+
+def _words(what: str, cells: int) -> list[str]:
+    """Return one word for each cell; a single one stands for all, ``~`` for an empty cell."""
+    words = what.split(" | ") if cells > 1 else [what]
+    return words * cells if len(words) == 1 else words
 
 
 def _value(word: str) -> object:

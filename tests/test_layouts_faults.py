@@ -1,0 +1,83 @@
+"""One slip at a time in careful layouts is found at its cell; what only looks like one is not."""
+
+import re
+from importlib import import_module
+
+import pytest
+from layouts import workbook, write
+
+import xlcheck
+
+WRONG = [
+    ("quarterly_flows", "DCF", "E36 =Q28*(1+E6)/(E5-E6)", "terminal.gordon-identity", "DCF!E36"),
+    ("quarterly_flows", "DCF", "F31:Q31 =1/(1+$E$5)^F29", "discount.factor-identity", "DCF!F31:Q31"),
+    ("quarterly_flows", "DCF", "E40 =E12", "bridge.signs", "DCF!E40"),
+    ("labels_on_the_right", "Intrinsic Value", "B30 =B28/Shares", "bridge.per-share", "Intrinsic Value!B30"),
+    (
+        "labels_on_the_right", "Intrinsic Value", "B27 =B26/(1+RequiredReturn)^4", "terminal.discounted-once",
+        "Intrinsic Value!B27",
+    ),
+    (
+        "labels_on_the_right", "Intrinsic Value", "C21:G21 =C17+C18-C18-C20", "flow.fcff-identity",
+        "Intrinsic Value!C21",
+    ),
+    ("averaged_terminal_values", "Control", "F22:K22 =OFFSET(F22,4-$F$8,0)", "scenario.switch-works", "Control!F22"),
+    ("averaged_terminal_values", "DCF", "F26 =F25*K18", "terminal.discounted-once", "DCF!F26"),
+    ("averaged_terminal_values", "DCF", "F33 =F28+F29+F31+F32", "bridge.equity-identity", "DCF!F33"),
+    ("averaged_terminal_values", "DCF", "F25 =K8*Control!F11", "terminal.exit-multiple-identity", "DCF!F25"),
+    ("russian_roubles", "Оценка", "B34 =B32+B33", "bridge.signs", "Оценка!B34"),
+    ("russian_roubles", "Оценка", "B12 =B11*B7+B10*B8", "wacc.identity", "Оценка!B12"),
+    ("russian_roubles", "Оценка", "B38 =B37/B36-1", "bridge.upside", "Оценка!B38"),
+    ("russian_roubles", "Оценка", "B7 =B4*B5+B6", "wacc.capm", "Оценка!B7"),
+    ("russian_roubles", "Оценка", "B24:F24 =B20+B21+B19-B22-B23", "flow.fcff-identity", "Оценка!B24"),
+    ("sum_of_the_parts", "SOTP", "D43 =D16+D28", "bridge.enterprise-value", "SOTP!D43"),
+    ("sum_of_the_parts", "SOTP", "D40 =SUM(E38:I38)+D39", "bridge.enterprise-value", "SOTP!D40"),
+    ("sum_of_the_parts", "SOTP", "D36 11%", "fatal.growth-not-below-wacc", "SOTP!D36"),
+    ("assumptions_by_key", "valuation", "B11 =B7+B8-B9", "bridge.equity-identity", "valuation!B11"),
+    ("assumptions_by_key", "valuation", "B5 =model!F11*(1+B3)/(B2-B3)", "terminal.gordon-identity", "valuation!B5"),
+    ("assumptions_by_key", "model", "C10:G10 =C9-B9", "flow.nwc-sign", "model!C10"),
+    ("excess_returns", "Equity valuation", "B30 =B26+B27+B28", "terminal.discounted-once", "Equity valuation!B30"),
+    ("excess_returns", "Equity valuation", "B7 =B4*B5+B6", "wacc.capm", "Equity valuation!B7"),
+    ("chance_of_failure", "Valuation output", "B29 =B27+B28", "bridge.signs", "Valuation output!B29"),
+]  # fmt: skip
+RIGHT = [
+    ("quarterly_flows", "flows in the middle of each quarter", "DCF", "F30:Q30 =(F29-0.5)/4"),
+    ("quarterly_flows", "debt typed negative and added", "DCF", "E12 -38\nE40 =E12"),
+    (
+        "quarterly_flows", "customers finance the growth", "DCF",
+        "B26 Net working capital (deferred revenue)\nB27 Change in deferred revenue\nF27:Q27 =F26-E26",
+    ),
+    ("labels_on_the_right", "investment net of depreciation", "Intrinsic Value", "C21:G21 =C17-(C19-C18)-C20"),
+    ("averaged_terminal_values", "the plain mean of both methods", "DCF", "F27 =AVERAGE(F24,F26)"),
+    ("assumptions_by_key", "another lookup", "valuation", 'B8 =VLOOKUP("cash",assumptions!$A:$B,2,FALSE)'),
+    ("chance_of_failure", "options negative and added", "Valuation output", "B28 =-'Input sheet'!B20\nB29 =B27+B28"),
+    ("russian_roubles", "net cash", "Оценка", "B33 -350"),
+    ("sum_of_the_parts", "a segment that loses money", "SOTP", "E32:I32 -12 | -8 | -4 | 3 | 9"),
+]  # fmt: skip
+
+
+def audited(folder, name, sheet, edit):
+    book = workbook(import_module(f"layouts.{name}").LAYOUT)
+    for line in edit.splitlines():
+        write(book[sheet], line)
+    path = folder / "model.xlsx"
+    book.save(path)
+    return xlcheck.audit(path).model_dump(mode="json")["results"]
+
+
+def failed(results):
+    return {one["check_id"]: one for one in results if one["status"] in ("fail", "partial")}
+
+
+@pytest.mark.parametrize(("name", "sheet", "edit", "check", "cell"), WRONG, ids=[f"{one[0]}-{one[3]}" for one in WRONG])
+def test_slip_is_found_at_its_cell(name, sheet, edit, check, cell, tmp_path):
+    found = failed(audited(tmp_path, name, sheet, edit))
+    assert check in found
+    places = [finding["cell"] or "" for finding in found[check]["findings"]]
+    assert any(re.split(r"[:]", place)[0] == cell.partition(":")[0] for place in places), places
+
+
+@pytest.mark.parametrize(("name", "what", "sheet", "edit"), RIGHT, ids=[one[1] for one in RIGHT])
+def test_what_only_looks_like_a_slip_is_not_accused(name, what, sheet, edit, tmp_path):
+    found = failed(audited(tmp_path, name, sheet, edit))
+    assert [check for check, one in found.items() if one["severity"] != "warn" and not one["caused_by"]] == []
