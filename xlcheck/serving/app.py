@@ -6,7 +6,7 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path, PurePath
@@ -21,6 +21,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
+from xlcheck.batching.work import graded
 from xlcheck.cells import Frozen
 from xlcheck.confinement import Allowance
 from xlcheck.errors import UsageError, WorkerBrokeError, WorkerLostError, XlcheckError
@@ -97,9 +98,11 @@ def build_app(settings: Settings) -> FastAPI:
 
     @app.post("/grade", openapi_extra={"requestBody": _BODY})
     async def grade(request: Request) -> Response:
-        wanted = "html" if request.query_params.get("as") == "html" else "json"
+        page = request.query_params.get("as") == "html"
         try:
-            response = _shown(await _graded(request, settings, gate, meters), wanted)
+            text = await _graded(request, settings, gate, meters, graded_page if page else graded)
+            kind = "text/html" if page else "application/json"
+            response = Response(text, media_type=f"{kind}; charset=utf-8", headers=_HEADERS)
         except Refusal as refusal:
             headers = {"Retry-After": "2"} if refusal.code == 429 else {}
             response = JSONResponse({"error": str(refusal)}, refusal.code, {**_HEADERS, **headers})
@@ -127,14 +130,8 @@ _BODY = {
 }
 
 
-def _shown(answer: str, wanted: str) -> Response:
-    text = json.loads(answer)[wanted]
-    kind = "text/html" if wanted == "html" else "application/json"
-    return Response(text, media_type=f"{kind}; charset=utf-8", headers=_HEADERS)
-
-
-async def _graded(request: Request, settings: Settings, gate: Gate, meters: Meters) -> str:
-    """Return what `graded_both` says of the uploaded files; raises Refusal."""
+async def _graded(request: Request, settings: Settings, gate: Gate, meters: Meters, work: Callable[[str], str]) -> str:
+    """Return what `work` makes of the uploaded files; raises Refusal."""
     try:
         async with gate.place():
             with tempfile.TemporaryDirectory(prefix="xlcheck-upload-") as folder:
@@ -142,7 +139,7 @@ async def _graded(request: Request, settings: Settings, gate: Gate, meters: Mete
                 async with gate.turn():
                     begun = time.perf_counter()
                     try:
-                        return await run_in_threadpool(run_apart, graded_both, order, settings.allowance)
+                        return await run_in_threadpool(run_apart, work, order, settings.allowance)
                     finally:
                         meters.seconds.observe(time.perf_counter() - begun)
     except FullError:
@@ -194,16 +191,14 @@ async def _saved(form: FormData, field: str, folder: Path) -> str | None:
     return str(place)
 
 
-def graded_both(order: str) -> str:
-    """Grade what an order (JSON: submission, rubric, verdicts) names; return JSON with the report as json and html."""
+def graded_page(order: str) -> str:
+    """Grade what an order (JSON: submission, rubric, verdicts) names and return the report as a page."""
     from xlcheck.pipeline import grade_with_papers
-    from xlcheck.report.html import report_html
-    from xlcheck.report.sheets import workbook_view
+    from xlcheck.report.html import report_page
 
     told = json.loads(order)
-    report, paper, _ = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
-    view = workbook_view(paper, report) if paper is not None else None
-    return json.dumps({"json": report.to_json(), "html": report_html(report, view)})
+    graded = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
+    return report_page(graded.report, graded.paper)
 
 
 def settings_of(rubrics: tuple[str, ...], **others: Any) -> Settings:  # noqa: ANN401 - fields of Settings
