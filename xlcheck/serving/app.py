@@ -197,8 +197,8 @@ def graded_page(order: str) -> str:
     from xlcheck.report.html import report_page
 
     told = json.loads(order)
-    graded = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
-    return report_page(graded.report, graded.paper)
+    found = grade_with_papers(told["submission"], told["rubric"], told["verdicts"])
+    return report_page(found.report, found.paper)
 
 
 def settings_of(rubrics: tuple[str, ...], **others: Any) -> Settings:  # noqa: ANN401 - fields of Settings
