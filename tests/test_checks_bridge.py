@@ -261,6 +261,9 @@ def test_value_of_a_share_against_the_price_of_an_ads_is_found(tmp_path):
         ("Upside (%)", "=(B7/B8-1)*100", "pass"),
         ("Upside (%)", "=(B8/B7-1)*100", "fail"),
         ("Upside", "=B7/B8-1.2", "fail"),
+        ("Upside", -0.2, "pass"),
+        ("Upside", -0.204, "pass"),
+        ("Upside", 0.12, "fail"),
     ],
 )
 def test_upside_is_judged_by_its_label(label, formula, status, tmp_path):
@@ -268,7 +271,7 @@ def test_upside_is_judged_by_its_label(label, formula, status, tmp_path):
     found = run(tmp_path, "bridge.upside", changes, {"current_price": "B!B8", "upside": "B!B9"})
     assert found.status == status
     if status == "fail":
-        assert found.findings[0].expected == pytest.approx((16 / 20 - 1) * (100 if "100" in formula else 1))
+        assert found.findings[0].expected == pytest.approx((16 / 20 - 1) * (100 if "100" in str(formula) else 1))
 
 
 def test_percent_points_shown_with_a_percent_sign_are_a_hundredfold(tmp_path):

@@ -39,3 +39,18 @@ def test_the_one_right_below_the_equity_value_counts(other: list, tmp_path: Path
     found = locate(read, recalc, recalc.graph)
     assert str(found["equity_value"].cell) == "DCF!B10"
     assert str(found["value_per_share"].cell) == "DCF!B12"
+
+
+@pytest.mark.parametrize(("between", "bound"), [([], True), ([("",), ("Scenarios",)], False)])
+def test_a_typed_upside_counts_right_below_value_and_price(between: list, bound: bool, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "DCF"
+    value = [("Value per share", "=B10/B11"), ("Current share price", 110.0)]
+    for row in [*ROWS, *value, *between, ("Upside", 0.25)]:
+        sheet.append(row)
+    book.save(tmp_path / "model.xlsx")
+    read = load(tmp_path / "model.xlsx")
+    recalc = recompute(read)
+    found = locate(read, recalc, recalc.graph)
+    assert (str(found["upside"].cell) if "upside" in found.scalars else None) == ("DCF!B14" if bound else None)

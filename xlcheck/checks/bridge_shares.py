@@ -283,6 +283,8 @@ def _deposit_ratio(
             yield Finding(message=message, cell=upside.cell, found=found, expected=expected, unit="rate")
 
 
+_TYPED_ROUNDING = 0.0051
+"""Half a percent point: how roughly an upside that is typed may be rounded."""
 _UPSIDE = re.compile(
     r"upside|potential|expected return|上涨|上行|空间|升值|kurspotenzial|aufwärts"
     r"|\bto (?:the )?(?:current|market|spot|share price|last)\b",
@@ -320,7 +322,7 @@ def upside(
     How to fix:
         ``=value per share/price-1``.
     Units and tolerance:
-        A decimal rate; 1e-6.
+        A decimal rate; 1e-6, half a percent point where it is typed.
     Source:
         CFA Level I, equity valuation.
     """
@@ -343,12 +345,17 @@ def upside(
         else:
             yield Fits(convention=name)
         return
-    above = memory.above(graph, [upside.cell])
-    if value_per_share.cell not in above:
+    held = recalc.book.get(upside.cell)
+    typed = held is not None and held.formula is None
+    if typed and Tolerance(absolute=_TYPED_ROUNDING).allows(found, right):
+        yield Fits(convention="value/price - 1, typed and rounded")
+        return
+    if not typed and value_per_share.cell not in memory.above(graph, [upside.cell]):
         yield Unverifiable(reason=f"{upside.cell} does not read the value per share")
         return
-    message = f"{upside.cell} is {found:.4g}; value over price less 1 is {value / price - 1:.4g}"
-    yield Finding(message=message, cell=upside.cell, found=found, expected=value / price - 1, unit="rate")
+    shown = "is typed as" if typed else "is"
+    message = f"{upside.cell} {shown} {found:.4g}; value over price less 1 is {right:.4g}"
+    yield Finding(message=message, cell=upside.cell, found=found, expected=right, unit="rate")
 
 
 def _comparison(

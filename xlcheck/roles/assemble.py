@@ -229,6 +229,18 @@ class Assembly:
             if named >= 0.7 or (named >= 0.35 and tree is not None and compares(tree, next(iter(read)))):
                 self._put_graph("current_price", next(iter(read)))
         self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
+        self._typed_upside()
+
+    def _typed_upside(self) -> None:
+        """An upside that is typed hangs on nothing; it is one right below the value per share and the price."""
+        above = [cell for role in ("value_per_share", "current_price") if (cell := self.chain.cell(role)) is not None]
+        if "upside" in self.chain.picks or len(above) < 2:
+            return
+        for candidate in self.candidates.get("upside", ()):
+            at = candidate.num.ref
+            below = [cell for cell in above if cell[::2] == at[::2] and 0 < at.row - cell.row <= len(above)]
+            if len(below) == len(above) and self.shapes.tree(at) is None:
+                self.chain.put(self._labelled("upside", candidate, 0.2))
 
     def _put_graph(self, role: str, cell: CellRef) -> None:
         label = self.shapes.naming.score(cell, role)
