@@ -105,25 +105,34 @@ def same(one: Path, other: Path) -> str:
     return "the same bytes" if equal else "DIFFERENT"
 
 
+def _compared(sample: Path, root: Path, count: int) -> int:
+    """Compare one worker with two; return the peak memory of the parent in MiB."""
+    make(sample, count)
+    one, peak = timed(sample, root / "one", "--jobs", "1")
+    two, _ = timed(sample, root / "two", "--jobs", "2")
+    print(f"* {count} submissions: {one:.0f} s with one worker, {two:.0f} s with two: {one / two:.2f} times")
+    print(f"* one and two workers: {same(root / 'one', root / 'two')}", flush=True)
+    return peak
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2_000)
     parser.add_argument("--kills", type=int, default=3)
-    parser.add_argument("--sample", type=int, default=200, help="submissions of the comparison of one and two workers")
+    parser.add_argument("--sample", type=int, default=200, help="to compare one worker with two; 0 for not")
     parser.add_argument("--ray", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         folder, sample = Path(root, "all"), Path(root, "sample")
         make(folder, args.count)
-        make(sample, args.sample)
-        one, small = timed(sample, Path(root, "one"), "--jobs", "1")
-        two, _ = timed(sample, Path(root, "two"), "--jobs", "2")
-        print(f"* {args.sample} submissions: {one:.0f} s with one worker, {two:.0f} s with two: {one / two:.2f} times")
-        print(f"* one and two workers: {same(Path(root, 'one'), Path(root, 'two'))}", flush=True)
+        small = _compared(sample, Path(root), args.sample) if args.sample else 0
         whole, large = timed(folder, Path(root, "whole"), "--jobs", "2")
         rate = args.count / whole
         print(f"* {args.count} submissions in {whole:.0f} s with two workers, {rate:.1f} a second")
-        print(f"* peak memory of the parent: {small} MiB for {args.sample}, {large} MiB for {args.count}", flush=True)
+        print(
+            f"* peak memory of the parent: {small or '?'} MiB for {args.sample}, {large} MiB for {args.count}",
+            flush=True,
+        )
         stood = killed(folder, Path(root, "torn"), args.kills, whole)
         print(
             f"* killed after {stood} rows and started again: {same(Path(root, 'whole'), Path(root, 'torn'))}",
