@@ -65,8 +65,8 @@ def test_answer_misread_from_a_data_table_is_found(tmp_path):
 
 
 PARABOLA = {
-    "R!A1": "Market-implied margin", "R!B1": 0.4, "R!A2": "Value per share", "R!B2": "=40*B1*(1-B1)", "R!A3": "Share price",
-    "R!B3": 9.6,
+    "R!A1": "Market-implied margin", "R!B1": 0.4, "R!A2": "Value per share", "R!B2": "=40*B1*(1-B1)",
+    "R!A3": "Share price", "R!B3": 9.6,
 }  # fmt: skip
 ROLES = {"implied_value": "R!B1", "value_per_share": "R!B2", "current_price": "R!B3"}
 

@@ -42,5 +42,6 @@ def test_input_solved_for_is_bound_by_its_label(tmp_path):
 
 
 def test_implied_figure_that_the_value_does_not_hang_on_is_not_what_was_solved_for(tmp_path):
-    changes = {"M!B5": None, "M!B9": [f"={year}8*0.2" for year in YEARS], "M!A23": "Implied growth", "M!B23": "=B15/B17"}
+    typed = [f"={year}8*0.2" for year in YEARS]
+    changes = {"M!B5": None, "M!B9": typed, "M!A23": "Implied growth", "M!B23": "=B15/B17"}
     assert "implied_value" not in study(write(tmp_path, CELLS | changes)).roles.scalars
