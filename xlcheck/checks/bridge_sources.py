@@ -113,11 +113,20 @@ def _crossed(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
                 continue
             node = claims.formula_node(located.cell, recalc)
             linked = [part.cell for _, part in terms(node) if isinstance(part, Ref)] if node is not None else []
-            if len(linked) == 1 and held.cell in (linked[0], graph.pure_link(linked[0])):
+            if len(linked) == 1 and (held.cell == linked[0] or _taken_from(held.cell, located.cell, recalc, graph)):
                 message = (
                     f"the {role.replace('_', ' ')} {located.cell} takes {held.cell}, the {other.replace('_', ' ')}"
                 )
                 yield money(message, located.cell, located.value, None)
+
+
+def _taken_from(owner: CellRef, taker: CellRef, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether two lines link to one balance, which is named like the one and unlike the other."""
+    source = graph.pure_link(taker)
+    if source == taker or source != graph.pure_link(owner):
+        return False
+    name = row_label(recalc, source)
+    return unlike(row_label(recalc, taker), name) and not unlike(row_label(recalc, owner), name)
 
 
 def _bridge_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:

@@ -9,12 +9,15 @@ from dataclasses import replace
 from xlcheck.cells import CellRef
 from xlcheck.checks.cases import choices
 from xlcheck.checks.fatal_units import label_code, quotes
+from xlcheck.checks.sheet import row_label
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Call, Ref
 from xlcheck.mutation.edits import Content, divided, position, written
 from xlcheck.mutation.subject import Mutation, Subject, fault, operator
 from xlcheck.reading.tokens import Token, tokens
 from xlcheck.workbook import Cell, DataTable
+
+_SCENARIO = re.compile(r"scenario|\bcase\b|情景|情境|シナリオ|szenario|scénario|escenario", re.IGNORECASE)
 
 
 @operator
@@ -80,6 +83,8 @@ def scenario_switch_that_nothing_reads(subject: Subject) -> Iterator[Mutation]:
     if len(switches) != 1:
         return
     switch = switches.pop()
+    if not _SCENARIO.search(row_label(subject.paper.recalc, switch)):
+        return  # it chooses between methods or units
     held = subject.number(switch)
     changes: dict[CellRef, Content] = {}
     for reader in subject.paper.graph.dependents(switch):
