@@ -12,6 +12,10 @@ WRONG = [
     ("quarterly_flows", "DCF", "E36 =Q28*(1+E6)/(E5-E6)", "terminal.gordon-identity", "DCF!E36"),
     ("quarterly_flows", "DCF", "F31:Q31 =1/(1+$E$5)^F29", "discount.factor-identity", "DCF!F31:Q31"),
     ("quarterly_flows", "DCF", "E40 =E12", "bridge.signs", "DCF!E40"),
+    (
+        "quarterly_flows", "DCF", "E12 =E15\nB15 Short-term debt\nE15 38\nB16 Long-term debt\nE16 120",
+        "bridge.completeness", "DCF!E41",
+    ),
     ("labels_on_the_right", "Intrinsic Value", "B30 =B28/Shares", "bridge.per-share", "Intrinsic Value!B30"),
     (
         "labels_on_the_right", "Intrinsic Value", "B27 =B26/(1+RequiredReturn)^4", "terminal.discounted-once",
@@ -42,6 +46,10 @@ WRONG = [
 ]  # fmt: skip
 RIGHT = [
     ("quarterly_flows", "flows in the middle of each quarter", "DCF", "F30:Q30 =(F29-0.5)/4"),
+    (
+        "quarterly_flows", "debt in two parts", "DCF",
+        "E12 =E15+E16\nB15 Short-term debt\nE15 38\nB16 Long-term debt\nE16 120",
+    ),
     ("quarterly_flows", "debt typed negative and added", "DCF", "E12 -38\nE40 =E12"),
     (
         "quarterly_flows", "customers finance the growth", "DCF",

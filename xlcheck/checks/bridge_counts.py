@@ -11,6 +11,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.amounts import money
+from xlcheck.checks.bridge_idle import idle_debt
 from xlcheck.checks.bridge_sources import sources
 from xlcheck.checks.buyback import added_buyback
 from xlcheck.checks.sheet import row_label
@@ -57,6 +58,7 @@ def completeness(
     for role in sorted(wanted - set(roles.scalars)):
         message = f"the bridge has no line for {role.replace('_', ' ')}"
         yield Finding(message=message, cell=equity, found=None, expected=role.replace("_", " "))
+    yield from idle_debt(roles, total, recalc, graph)
     acting = {item.role for item in claims.items(roles, recalc, graph)}
     flows = valuation.flows_of(roles)
     operating = memory.above(graph, flows.cells) if flows is not None else frozenset()

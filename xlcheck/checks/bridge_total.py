@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory, segments, twins, valuation
@@ -58,9 +60,8 @@ def enterprise_value(
             yield from twins.left_out_terminal(roles, recalc, graph)
             yield from _all_years(where, stated, roles, recalc, graph)
             return
-        if terminal_value is not None and terminal_value.value is not None:
-            wrong = total + terminal_value.value
-            if tolerance.allows(stated, wrong) and not valuation.close(terminal_value.value, present, 1e-6):
+        for raw in _undiscounted(terminal_value, pv_terminal_value, recalc, graph):
+            if tolerance.allows(stated, total + raw) and not valuation.close(raw, present, 1e-6):
                 message = f"{where} adds the terminal value itself, not its present value"
                 yield money(message, where, stated, total + present, tolerance)
                 return
@@ -69,6 +70,14 @@ def enterprise_value(
             return
     yield from twins.left_out_terminal(roles, recalc, graph)
     yield from _all_years(where, stated, roles, recalc, graph, sure=False)
+
+
+def _undiscounted(terminal: Located | None, present: Located | None, recalc: Recalc, graph: Graph) -> Iterator[float]:
+    """Yield what the enterprise value may hold in the place of the present value: what that is worked out from."""
+    if terminal is not None and terminal.value is not None:
+        yield terminal.value
+    read = graph.precedents(graph.pure_link(present.cell)) if present is not None and present.cell is not None else ()
+    yield from (value for cell in read if (value := recalc.number(cell)) is not None and abs(value) > 1)
 
 
 def _all_years(
