@@ -248,6 +248,20 @@ def test_placeholder_of_a_function_of_another_spreadsheet_is_the_error_that_ifer
     assert value(cells, "A2") == 25.0
 
 
+def test_young_function_without_its_prefix_is_the_name_error():
+    # Excel and LibreOffice show #NAME? until the cell is entered anew
+    cells = {
+        "A1": "=IFS(TRUE,1)",
+        "A2": "=_xlfn.IFS(TRUE,1)",
+        "A3": "=IFERROR(XLOOKUP(1,A2:A2,A2:A2),7)",
+        "A4": "=A1+1",
+    }
+    found = recompute(book(cells))
+    assert found.value(ref("A1")) == found.value(ref("A4")) == CellError(error="#NAME?")
+    assert found.value(ref("A2")) == 1.0
+    assert found.value(ref("A3")) == 7.0
+
+
 def test_error_values_are_values():
     assert value({"A1": 0, "A2": "=1/A1"}, "A2") == CellError(error="#DIV/0!")
 

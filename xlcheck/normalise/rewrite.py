@@ -19,6 +19,7 @@ from xlcheck.normalise.intersection import intersect
 from xlcheck.normalise.lambdas import Function, functions, written_out
 from xlcheck.normalise.offsets import without_constant_offsets
 from xlcheck.normalise.positions import POSITION, spell_positions
+from xlcheck.normalise.prefixed import without_bare_names
 from xlcheck.normalise.searches import Searches
 from xlcheck.reading.scope import defined_name, name_area, placed, rectangles, structured
 from xlcheck.reading.tokens import Area, Token, quote, tokens, written
@@ -82,7 +83,7 @@ class Rewriter:
 
     def rewrite(self, cell: Cell) -> str:
         """Return a cell's formula for its own place in the normalised copy."""
-        formula = self._intersected(cell)
+        formula = without_bare_names(self._intersected(cell))
         if self._special.search(formula):
             plain = spell_positions(formula, cell.ref, self.book)
             formula = "=" + "".join(self._words(plain[1:], cell.ref, pinned=False))
