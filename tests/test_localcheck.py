@@ -170,6 +170,12 @@ def test_forgery_is_found_where_only_one_engine_reads_the_formula_as_it_stands(f
     assert verdicts(cells | {"B2": (formula, right * 1.01)}, names=names) == {"B2": "stale"}
 
 
+def test_young_function_without_its_prefix_is_accused_neither_as_an_error_nor_as_a_value():
+    error = CellError(error="#NAME?")
+    assert verdicts({"A1": ("=IFS(TRUE,1)", error), "A2": ("=A1+1", error)}) == {"A1": "same", "A2": "same"}
+    assert verdicts({"A1": ("=IFS(TRUE,1)", 1.0)}) == {"A1": "unsolved"}
+
+
 def test_external_references_are_judged_from_their_stored_values():
     external = {1: {CellRef("Data", 1, 1): 4.0}}
     cells = {"A1": ("=[1]Data!A1*2", 8.0), "A2": ("=[1]Data!A1*3", 13.0), "A3": ("=[1]Data!B9", 5.0)}

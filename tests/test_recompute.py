@@ -163,6 +163,13 @@ def test_structured_references_to_a_table_whose_name_begins_with_a_backslash():
     assert found.value(ref("C1")) == 4.0
 
 
+def test_name_of_a_deleted_range_is_the_reference_error():
+    names = [("gone", None, "M!#REF!"), ("lost", None, "#REF!"), ("half", None, "M!$B$1+M!#REF!")]
+    cells = {"B1": 5, "A1": "=gone+1", "A2": "=SUM(lost)", "A3": "=half*2", "A4": "=IFERROR(gone,3)"}
+    found = recompute(book(cells, names=names))
+    assert [str(found.value(ref(f"A{row}"))) for row in (1, 2, 3, 4)] == ["#REF!", "#REF!", "#REF!", "3.0"]
+
+
 def test_word_that_is_no_name_is_the_name_error():
     cells = {"A1": "=SUM(nosuch)", "A2": "=IFERROR(nosuch,5)+1", "A3": "=COUNT(nosuch,A2)", "A4": '="nosuch"&A2'}
     found = recompute(book(cells))

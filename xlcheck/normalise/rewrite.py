@@ -83,7 +83,7 @@ class Rewriter:
 
     def rewrite(self, cell: Cell) -> str:
         """Return a cell's formula for its own place in the normalised copy."""
-        formula = without_bare_names(self._intersected(cell))
+        formula = self._intersected(cell)
         if self._special.search(formula):
             plain = spell_positions(formula, cell.ref, self.book)
             formula = "=" + "".join(self._words(plain[1:], cell.ref, pinned=False))
@@ -96,7 +96,7 @@ class Rewriter:
         return re.compile("|".join(names), re.IGNORECASE) if names else None
 
     def _intersected(self, cell: Cell) -> str:
-        formula = without_constant_offsets(cell.formula or "=")
+        formula = without_constant_offsets(without_bare_names(cell.formula or "="))
         if cell.array is not None or (":" not in formula and not (self._wide and self._wide.search(formula))):
             return formula
         return "=" + intersect(formula[1:], cell.ref, self.book)
@@ -135,6 +135,8 @@ class Rewriter:
 
     def name(self, name: DefinedName) -> str:
         """Return the formula of a defined name for the normalised copy."""
+        if name.formula.endswith("!#REF!"):  # of a deleted sheet or range; an engine may read it as blank
+            return "#REF!"
         if "[" not in name.formula:
             return name.formula
         at = CellRef(name.sheet or self.book.sheets[0].name, 1, 1)
@@ -205,6 +207,8 @@ class Rewriter:
                 yield self._name(word.text, home, pinned=pinned, depth=depth)
             elif word.kind == "table":
                 yield self._table(word.text, at)
+            elif word.kind == "error":
+                yield word.text[word.text.index("#") :]
             else:
                 yield word.text if word.area is None else self._area(word, "")
 
