@@ -56,6 +56,7 @@ class Tracks:
             flows = self._flows_of(pvs)
         self.discounted = flows
         flows = self._full_years(self._own_row(flows))
+        flows = flows[1:] if len(flows) > 2 and self._opens_with_nothing(flows) else flows
         if self._named_fcfe(flows):
             self.rows.put("fcfe", flows, graph=True)
         else:
@@ -100,9 +101,9 @@ class Tracks:
 
     def _without_terminal(self, flows: tuple[CellRef, ...]) -> tuple[CellRef, ...]:
         kept = [flow for flow in flows if self.rows.kind(flow) != "tv"]
-        return tuple(kept[1:] if len(kept) > 2 and self._opens_with_nothing(kept) else kept)
+        return tuple(kept)
 
-    def _opens_with_nothing(self, flows: list[CellRef]) -> bool:
+    def _opens_with_nothing(self, flows: tuple[CellRef, ...]) -> bool:
         """Say whether the first flow is a typed zero at the valuation date, which XNPV wants before the forecast."""
         shapes = self.rows.shapes
         return shapes.naming.layout.value(flows[0]) == 0 and shapes.tree(flows[0]) is None is not shapes.tree(flows[1])
