@@ -16,6 +16,7 @@ WRONG = [
         "quarterly_flows", "DCF", "E12 =E15\nB15 Short-term debt\nE15 38\nB16 Long-term debt\nE16 120",
         "bridge.completeness", "DCF!E41",
     ),
+    ("present_value_function", "Sheet1", "B15 =B13*B8+B14*B9", "wacc.identity", "Sheet1!B15"),
     ("labels_on_the_right", "Intrinsic Value", "B30 =B28/Shares", "bridge.per-share", "Intrinsic Value!B30"),
     (
         "labels_on_the_right", "Intrinsic Value", "B27 =B26/(1+RequiredReturn)^4", "terminal.discounted-once",

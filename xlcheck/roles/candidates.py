@@ -58,7 +58,8 @@ def find_candidates(layout: Layout, lexicon: Lexicon) -> Mapping[str, tuple[Cand
 def _of_percent(matches: Mapping[str, float], num: Num) -> Mapping[str, float]:
     """Return the matches of a label for a number: a percentage labelled only ``Tax`` is a tax rate."""
     named = matches.get("tax_rate", 0.0)
-    return {**matches, "tax_rate": min(0.9, named + BARE)} if named and num.percent else matches
+    best = named > 0 and named >= max(matches.values())  # "cost of debt (pre tax)" is no tax rate
+    return {**matches, "tax_rate": min(0.9, named + BARE)} if best and num.percent else matches
 
 
 def _by_name(layout: Layout, lexicon: Lexicon) -> Iterator[Candidate]:
