@@ -152,7 +152,7 @@ def test_program_27_1_and_judge_47_1_are_74_2():
 @pytest.mark.parametrize(
     ("answer", "places"),
     [
-        ("wrong-anchor", {"P04": "Valuation!C28", "P27": "Register!E5"}),
+        ("wrong-anchor", {"P04": "Assumptions!C21", "P27": "Register!E5"}),
         ("investments-twice", {"P22": "Forecast!F29"}),
         ("unsolved", {"P06": "Assumptions!C6"}),
     ],

@@ -18,7 +18,7 @@ from xlcheck.roles import Located, LocatedSeries, Roles
 
 
 @check("reverse.price-anchor")
-def price_anchor(current_price: Located, params: Params) -> Outcomes:
+def price_anchor(current_price: Located, params: Params, graph: Graph) -> Outcomes:
     """The reverse DCF is anchored on the price that the task gives.
 
     What it holds:
@@ -43,8 +43,9 @@ def price_anchor(current_price: Located, params: Params) -> Outcomes:
     found, wanted = current_price.value, float(price)
     near = Tolerance(relative=1e-6, absolute=float(slack) if isinstance(slack, Decimal) else 0.005)
     if found is not None and not near.allows(found, wanted):
-        message = f"the price {current_price.cell} is {found:g}; the task asks for {wanted:g}"
-        yield Finding(message=message, cell=current_price.cell, found=found, expected=wanted, unit="per share")
+        typed = None if current_price.cell is None else graph.pure_link(current_price.cell)
+        message = f"the price {typed} is {found:g}; the task asks for {wanted:g}"
+        yield Finding(message=message, cell=typed, found=found, expected=wanted, unit="per share")
 
 
 @check("reverse.fixed-terms")

@@ -34,7 +34,7 @@ class Mutant(Frozen):
     """What was put into the cell, as text; None for a blank."""
     fate: Fate
     killed_by: tuple[str, ...]
-    """The expected checks that newly fail at a mutated cell or in its row or column."""
+    """The expected checks that newly fail at a mutated cell or in its row (its column where time runs down)."""
     also: tuple[str, ...]
     """Other checks that newly fail, anywhere."""
     expected: tuple[str, ...]
@@ -121,11 +121,12 @@ def _tried(
     before: Mapping[str, CheckResult],
 ) -> Mutant:
     results = run_checks(mutant, wanted)
+    down = _sheets_down(paper)
     fresh = [result for result in results if _newly_failed(result, before[result.check_id])]
     killers = tuple(
         result.check_id
         for result in fresh
-        if result.check_id in mutation.checks and (mutation.anywhere or _near(result, mutation))
+        if result.check_id in mutation.checks and (mutation.anywhere or _near(result, mutation, down))
     )
     output, was, now = _moved(paper, mutant)
     same = not output_moved(paper, mutant)
@@ -225,17 +226,22 @@ def _newly_failed(result: CheckResult, before: CheckResult) -> bool:
     return before.status not in ("fail", "partial") or result.findings != before.findings
 
 
-def _near(result: CheckResult, mutation: Mutation) -> bool:
-    return any(_touches(finding.cell, cell) for finding in result.findings for cell in mutation.places)
+def _sheets_down(paper: Workpaper) -> frozenset[str]:
+    """Return the sheets on which time runs down, so that a line of the forecast is a column."""
+    lines = (series.cells for series in paper.roles.series.values())
+    return frozenset(line[0].sheet for line in lines if len(line) > 1 and len({cell.column for cell in line}) == 1)
 
 
-def _touches(place: CellRef | RangeRef | None, cell: CellRef) -> bool:
+def _near(result: CheckResult, mutation: Mutation, down: frozenset[str]) -> bool:
+    return any(_touches(finding.cell, cell, down) for finding in result.findings for cell in mutation.places)
+
+
+def _touches(place: CellRef | RangeRef | None, cell: CellRef, down: frozenset[str]) -> bool:
     if place is None or place.sheet != cell.sheet:
         return False
     area = RangeRef(*place, *place[1:]) if isinstance(place, CellRef) else place
-    rows = area.first_row <= cell.row <= area.last_row
-    columns = area.first_column <= cell.column <= area.last_column
-    return rows or columns
+    in_column = cell.sheet in down and area.first_column <= cell.column <= area.last_column
+    return in_column or area.first_row <= cell.row <= area.last_row
 
 
 def output_moved(paper: Workpaper, mutant: Workpaper) -> bool:

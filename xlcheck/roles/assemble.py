@@ -232,7 +232,7 @@ class Assembly:
         self._typed_upside()
 
     def _typed_upside(self) -> None:
-        """An upside that is typed hangs on nothing; it is one right below the value per share and the price."""
+        """Bind an upside that is typed, and so hangs on nothing, right below the value per share and the price."""
         above = [cell for role in ("value_per_share", "current_price") if (cell := self.chain.cell(role)) is not None]
         if "upside" in self.chain.picks or len(above) < 2:
             return
