@@ -114,16 +114,16 @@ def confine(allowance: Allowance, writable: tuple[str, ...]) -> None:
 def _kernel_limits(allowance: Allowance) -> None:
     import resource
 
-    for what, most in (
-        (resource.RLIMIT_AS, allowance.memory_mib * MEBIBYTE),
-        (resource.RLIMIT_CPU, allowance.seconds),
-        (resource.RLIMIT_FSIZE, allowance.written_mib * MEBIBYTE),
-        (resource.RLIMIT_NOFILE, allowance.open_files),
-        (resource.RLIMIT_CORE, 0),
+    for what, most, spare in (
+        (resource.RLIMIT_AS, allowance.memory_mib * MEBIBYTE, 0),
+        (resource.RLIMIT_CPU, allowance.seconds, 1),  # SIGXCPU a second before SIGKILL, to be told apart from others'
+        (resource.RLIMIT_FSIZE, allowance.written_mib * MEBIBYTE, 0),
+        (resource.RLIMIT_NOFILE, allowance.open_files, 0),
+        (resource.RLIMIT_CORE, 0, 0),
     ):
-        hard = resource.getrlimit(what)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (least, least))
+        before = resource.getrlimit(what)[1]
+        hard = most + spare if before == resource.RLIM_INFINITY else min(most + spare, before)
+        resource.setrlimit(what, (min(most, hard), hard))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(allowance.seconds)
 

@@ -214,10 +214,15 @@ def grids() -> Iterator[Case]:
         lambda: packed(parts_of(sheet_before='<dimension ref="A1:XFD1048576"/>')),
         None,
     )
-    yield Case("same-cell", "one cell 10,000 times", row('<c r="A1"><v>1</v></c>' * 10_000), None)
+    yield Case("same-cell", "one cell 10,000 times", row('<c r="A1"><v>1</v></c>' * 10_000), "stands twice")
     yield Case("backwards", "rows and cells in reverse", _backwards, None)
     yield Case("many-sheets", "1,500 sheets", _sheets, None)
-    yield Case("string-index", "a shared string that is not there", row('<c r="A1" t="s"><v>4000000000</v></c>'), None)
+    yield Case(
+        "string-index",
+        "a shared string that is not there",
+        row('<c r="A1" t="s"><v>4000000000</v></c>'),
+        "points to shared string",
+    )
     yield Case("style-index", "a style that is not there", row('<c r="A1" s="4000000000"><v>1</v></c>'), None)
 
 
