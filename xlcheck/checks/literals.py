@@ -60,6 +60,8 @@ def _beside(operator: str, left: Node, right: Node) -> Iterator[float]:
 def _belongs(value: float) -> bool:
     """Say whether a number is part of the arithmetic: a unit of time or scale, a counter, a year."""
     size = abs(value)
+    if math.isinf(size):
+        return False
     if size in TIME_AND_SCALE or (size == int(size) and size <= LARGEST_COUNTER):
         return True
     if size == int(size) and 1950 <= size <= 2150:
