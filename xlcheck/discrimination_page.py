@@ -11,7 +11,7 @@ from pathlib import Path
 from xlcheck.calibrate import Calibration
 from xlcheck.discrimination import Discrimination, ItemUse, PlantedFault
 from xlcheck.errors import UsageError
-from xlcheck.report.html import GENERATOR
+from xlcheck.report.html import GENERATOR, environment
 from xlcheck.report.pictures import rect, svg, text
 from xlcheck.report.words import columns, plain, points
 
@@ -107,19 +107,11 @@ def _row(at: int, label: str, filled: float, undecided: float, said: str, *, bad
 
 def page(calibration: Calibration, found: Discrimination | None) -> str:
     """Return the self-contained page: bands, the cost of every fault, and what each item told apart."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     style = files("xlcheck.report").joinpath("templates/report.css").read_text(encoding="utf-8")
-    environment = Environment(
-        loader=PackageLoader("xlcheck.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"points": points, "plain": plain}
+    templates = environment()
+    templates.filters |= {"points": points, "plain": plain}
     by_cost = groupby(found.faults, key=lambda fault: fault.cost) if found else ()
-    return environment.get_template("calibration.html.j2").render(
+    return templates.get_template("calibration.html.j2").render(
         calibration=calibration,
         found=found,
         faults={_SHOWN[cost]: list(group) for cost, group in by_cost},

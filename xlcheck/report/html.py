@@ -22,7 +22,7 @@ from xlcheck.report.studies import Studies, studies
 from xlcheck.scoring.card import Line, ScoreCard
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 GENERATOR = '<meta name="generator" content="xlcheck">'
 
@@ -141,17 +141,21 @@ def _asset(name: str) -> str:
 
 @cache
 def _template() -> Template:
+    return environment(keep_trailing_newline=True).get_template("report.html.j2")
+
+
+def environment(*, keep_trailing_newline: bool = False) -> Environment:
+    """Return the one way in which our templates become pages: escaped, and no name may be missing."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("xlcheck.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
+        keep_trailing_newline=keep_trailing_newline,
     )
-    return environment.get_template("report.html.j2")
 
 
 def _items(report: Report, say: Words) -> dict[str, list[Item]]:
