@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,9 +19,11 @@ import pytest
 from xlcheck import cli, storage
 from xlcheck.batching.jobs import Job, find_jobs
 from xlcheck.batching.rows import Row, summary
-from xlcheck.batching.run import on_ray, on_this_machine, run_batch
+from xlcheck.batching.run import on_ray, on_this_machine, run_batch, task_sha256
+from xlcheck.checking import CHECKS
 from xlcheck.confinement import Allowance
 from xlcheck.errors import UsageError
+from xlcheck.rubric import load_rubric
 
 TASK = Path(__file__).parents[1] / "fixtures" / "sic-epitaxy-dcf"
 RUBRIC = "sic-epitaxy-dcf"
@@ -184,6 +187,18 @@ def test_a_changed_submission_is_graded_again(answers, tmp_path):
     (answers / "alone.xlsx").write_bytes((TASK / "reference" / "model.xlsx").read_bytes())
     run_batch(jobs, RUBRIC, str(tmp_path / "out"), runner=on_this_machine(1))
     assert table(tmp_path / "out").loc[0, "workbook_sha256"] != before
+
+
+def test_a_changed_evidence_pack_is_another_task(tmp_path):
+    root = TASK.parents[1]
+    rubric = shutil.copy(root / "rubrics" / "bigtech-reverse-dcf.yaml", tmp_path)
+    shutil.copytree(root / "fixtures" / "bigtech-reverse-dcf" / "pack", tmp_path / "pack")
+    rules = load_rubric(rubric, CHECKS)
+    before = task_sha256(str(rubric), rules)
+    assert task_sha256(str(rubric), rules) == before
+    pack = tmp_path / "pack" / "pack.yaml"
+    pack.write_text(re.sub(r"published: 20\d\d", "published: 2019", pack.read_text(), count=1))
+    assert task_sha256(str(rubric), rules) != before
 
 
 def test_submissions_and_results_may_lie_on_any_file_system(answers):

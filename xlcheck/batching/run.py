@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -14,7 +15,8 @@ from xlcheck.checking import CHECKS
 from xlcheck.confinement import DEFAULT_ALLOWANCE, Allowance
 from xlcheck.errors import UsageError
 from xlcheck.progress import watched
-from xlcheck.rubric import fingerprint, load_rubric
+from xlcheck.rubric import Rubric, fingerprint, load_rubric
+from xlcheck.taskfiles import actuals_of, evidence_of, outcomes_of
 
 Runner = Callable[[Plan, Sequence[Job]], Iterator[Row]]
 _AHEAD = 2
@@ -30,7 +32,7 @@ def run_batch(
 ) -> Summary:
     """Grade every job not yet graded, then write ``results.parquet`` and ``summary.json`` into ``out``.
 
-    Started again after any end, it goes on where it was: rows made from the same files, rubric, limits and version
+    Started again after any end, it goes on where it was: rows made from the same files, task, limits and version
     are kept. The results depend on neither the order nor the number of workers.
     Raises UsageError for a rubric that is not valid, and for an ``out`` that cannot be written.
     """
@@ -38,7 +40,7 @@ def run_batch(
 
     need_arrow()
     rules = load_rubric(rubric, CHECKS)
-    plan = Plan(rubric=rubric, rubric_sha256=fingerprint(rules), out=out, allowance=allowance)
+    plan = Plan(rubric=rubric, task_sha256=task_sha256(rubric, rules), out=out, allowance=allowance)
     for _ in watched(runner(plan, jobs), "Grading", len(jobs)):
         pass
     rows = [_stored(plan, job) for job in jobs]
@@ -46,6 +48,13 @@ def run_batch(
     storage.write(storage.join(out, "results.parquet"), parquet(rows))
     storage.write(storage.join(out, "summary.json"), found.model_dump_json(indent=2).encode())
     return found
+
+
+def task_sha256(rubric: str, rules: Rubric) -> str:
+    """Return a digest of what the rubric says and of the files that it names: its evidence, actuals and outcomes."""
+    outcomes = outcomes_of(rubric, rules) if rules.forecast is not None else None
+    told = (fingerprint(rules), evidence_of(rubric, rules), actuals_of(rubric, rules), outcomes)
+    return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
 def _stored(plan: Plan, job: Job) -> Row:

@@ -26,8 +26,8 @@ class Plan(Frozen):
 
     rubric: str
     """A bundled id, or the path or URL of a rubric file."""
-    rubric_sha256: str
-    """Of what the rubric says; a stored row counts for this rubric only."""
+    task_sha256: str
+    """Of what the rubric and the files it names say; a stored row counts for this task only."""
     out: str
     """Folder of the results, a path or URL."""
     allowance: Allowance = Allowance()
@@ -86,7 +86,7 @@ def _row_place(plan: Plan, job: Job) -> str:
 
 def _digest(plan: Plan, job: Job) -> str:
     """SHA-256 over everything that the row depends on."""
-    whole = hashlib.sha256(f"{version('xlcheck')} {plan.rubric_sha256} {plan.allowance}".encode())
+    whole = hashlib.sha256(f"{version('xlcheck')} {plan.task_sha256} {plan.allowance}".encode())
     for place in (job.submission, job.verdicts):
         path = Path(place) if place is not None else None
         for file in _files(path):
