@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from io import BytesIO
 from pathlib import Path
@@ -62,9 +63,7 @@ def _decoded(data: bytes) -> str:
 def _docx(path: Path, data: bytes) -> Memo:
     try:
         from docx import Document
-        from docx.opc.exceptions import OpcError
         from docx.text.paragraph import Paragraph
-        from lxml.etree import XMLSyntaxError
     except ImportError:
         return _unread(path, "reading .docx needs the extra, pip install 'xlcheck[memo]'")
     try:
@@ -78,7 +77,9 @@ def _docx(path: Path, data: bytes) -> Memo:
                 lines += [" | ".join(cell.text for cell in row.cells) for row in block.rows]
     except SubmissionError as problem:
         return Memo(path.name, (), str(problem))
-    except (OpcError, XMLSyntaxError, ValueError, KeyError, IndexError, AttributeError) as problem:
+    except MemoryError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - whatever a damaged file makes its reader raise
         return _unread(path, f"it is no sound .docx file ({type(problem).__name__})")
     return Memo(path.name, ("\n".join(lines),))
 
@@ -89,21 +90,14 @@ _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zß-ÿ])")
 def _pdf(path: Path, data: bytes) -> Memo:
     try:
         from pypdf import PdfReader
-        from pypdf.errors import PyPdfError
     except ImportError:
         return _unread(path, "reading .pdf needs the extra, pip install 'xlcheck[memo]'")
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())  # its remarks on odd files are not for the terminal
     try:
         texts = [page.extract_text() for page in PdfReader(BytesIO(data)).pages[:MAX_PAGES]]
-    except (
-        PyPdfError,
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        OSError,
-    ) as problem:
+    except MemoryError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - whatever a damaged file makes its reader raise
         return _unread(path, f"it is no sound .pdf file ({type(problem).__name__})")
     pages = [text.encode("utf-8", "replace").decode() for text in texts]  # fonts may give halves of characters
     if not any(page.strip() for page in pages):

@@ -67,6 +67,10 @@ TERMS = (
         "_xlfn.XYZ(1)",
     ),
 )
+PDF_WORDS = (
+    *("1 0 R", "2 0 R", "3 0 R", "4 0 R", "9 0 R", "/Filter/FlateDecode", "/Filter/ASCII85Decode", "/Encrypt 1 0 R"),
+    *("/Filter[/LZWDecode/RunLengthDecode]", "[[[[", "<<<<", "/Kids[2 0 R]", "stream", "endobj", "BI", "Do", "xref"),
+)
 ODD_LINES = (
     "{",
     "- ",
@@ -81,18 +85,39 @@ ODD_LINES = (
 )
 
 
+ELEMENT = re.compile(r"<(\w+)[^<>]*(?:/>|>[^<]*</\1>)|<c [^<>]*>.*?</c>|<row [^<>]*>.*?</row>", re.DOTALL)
+VALUE = re.compile(r'="([^"]*)"|>([^<>]+)<')
+
+
 def part(text: str, chance: random.Random) -> str:
-    """Change one word, attribute value, element text or formula of an XML part."""
+    """Change an XML part: a formula, an attribute's value or an element's text, an element, or any letters at all."""
     formulas = [found.span(1) for found in re.finditer(r"<f[^>]*>([^<]+)</f>", text)]
-    if formulas and chance.random() < 0.4:
+    kind = chance.random()
+    if formulas and kind < 0.4:
         start, end = chance.choice(formulas)
         return text[:start] + formula(text[start:end], chance) + text[end:]
+    values = [found.span(found.lastindex or 0) for found in VALUE.finditer(text)]
+    if values and kind < 0.7:
+        start, end = chance.choice(values)
+        return text[:start] + chance.choice([*TEXTS, _value_of(text, values, chance)]) + text[end:]
+    elements = [found.span() for found in ELEMENT.finditer(text)]
+    if elements and kind < 0.85:
+        return _element(text, elements, chance)
     start = chance.randrange(len(text))
     end = min(len(text), start + chance.choice([0, 1, 3, 12]))
-    if chance.random() < 0.6:  # an attribute value or an element's text, whole
-        start = chance.choice([index for index, letter in enumerate(text) if letter in '">']) + 1
-        end = next((index for index in range(start, len(text)) if text[index] in '"<'), len(text))
     return text[:start] + chance.choice([*TEXTS, text[end : end + 20]]) + text[end:]
+
+
+def _value_of(text: str, values: list[tuple[int, int]], chance: random.Random) -> str:
+    start, end = chance.choice(values)
+    return text[start:end]
+
+
+def _element(text: str, elements: list[tuple[int, int]], chance: random.Random) -> str:
+    """Drop an element, or put one in its place, before it or after it."""
+    start, end = chance.choice(elements)
+    other = text[slice(*chance.choice(elements))]
+    return text[:start] + chance.choice(["", other, text[start:end] * 2, other + text[start:end]]) + text[end:]
 
 
 def formula(text: str, chance: random.Random) -> str:
@@ -107,6 +132,24 @@ def formula(text: str, chance: random.Random) -> str:
     else:
         words[at] = f"IF({words[at]},{''.join(words)},{chance.choice(TERMS).replace('&', '&amp;')})"
     return "".join(words)
+
+
+def words(text: str, chance: random.Random) -> str:
+    """Change a word, number or mark of a text that is neither XML nor of lines, such as a PDF."""
+    for _ in range(chance.choice([1, 1, 3])):
+        start, end = chance.choice([found.span() for found in re.finditer(r"[A-Za-z0-9.]+|[<>/\[\]()]+", text)])
+        text = text[:start] + chance.choice([*TEXTS, *PDF_WORDS]) + text[end:]
+    return text
+
+
+def raw(content: bytes, chance: random.Random) -> bytes:
+    """Change bytes, or cut the end off."""
+    data = bytearray(content)
+    for _ in range(chance.choice([1, 4, 30]) if data else 0):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    if chance.random() < 0.1:
+        del data[chance.randrange(len(data) + 1) :]
+    return bytes(data)
 
 
 def container(whole: bytes, chance: random.Random) -> bytes:

@@ -23,8 +23,8 @@ from xlcheck.errors import XlcheckError  # noqa: E402
 from xlcheck.isolation import run_apart  # noqa: E402
 
 FINE = {"graded", "refused"}
-TOGETHER = 20
-CHUNK = Allowance(seconds=60)
+TOGETHER = 100
+CHUNK = Allowance(seconds=180)
 ALONE = Allowance(seconds=15)
 
 
