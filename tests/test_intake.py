@@ -163,6 +163,16 @@ def test_overlapping_parts_are_refused() -> None:
     assert "overlap" in refused(bytes(data))
 
 
+def test_a_part_with_two_names_is_refused() -> None:
+    data = bytearray(packed(parts_of() | {"xl/a.xml": "<a>1</a>"}))
+    at = data.rindex(b"xl/a.xml")
+    data[at : at + 8] = b"xl/b.xml"
+    told = refused(bytes(data))
+    assert "xl/b.xml" in told
+    assert "'xl/a.xml'" in told
+    check_package(packed(parts_of() | {"xl/价值.xml": "<a>1</a>", "xl/é.xml": "<a/>"}), "model.xlsx")
+
+
 def test_zip_encryption_and_odd_compression_are_refused() -> None:
     data = bytearray(packed(parts_of()))
     directory = data.rindex(b"PK\x01\x02")

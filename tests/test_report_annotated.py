@@ -13,10 +13,12 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.styles import Font
+from raw_package import packed
 
 from xlcheck import cli
 from xlcheck.cells import CellRef, RangeRef
 from xlcheck.checking import Finding
+from xlcheck.errors import SubmissionError
 from xlcheck.intake import check_package
 from xlcheck.report.annotated import annotated
 
@@ -119,6 +121,42 @@ def test_all_other_parts_stay_as_they_were():
 
 def test_same_inputs_same_bytes():
     assert marked(finding(CellRef("Bridge", 9, 3))) == marked(finding(CellRef("Bridge", 9, 3)))
+
+
+def with_part(name, old, new):
+    """The workbook with a piece of one part replaced."""
+    with zipfile.ZipFile(io.BytesIO(workbook())) as archive:
+        parts = {part: archive.read(part) for part in archive.namelist()}
+    assert old in parts[name]
+    return check_package(packed({**parts, name: parts[name].replace(old, new)}), "kilns.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("xl/workbook.xml", b'sheetId="2"', b'sheetId="shared"'),
+        ("xl/workbook.xml", b"<sheets>", b"<sheets><!-- a remark -->"),
+        ("xl/worksheets/sheet1.xml", b'<c r="C9" s="2"', b'<c r="C9" s="9999999"'),
+        ("xl/worksheets/sheet1.xml", b'<c r="C9" s="2"', b'<c r="C9" s="-1"'),
+    ],
+)
+def test_odd_numbers_and_remarks_of_a_file_are_no_obstacle(name, old, new):
+    copy = annotated(with_part(name, old, new), report(finding(CellRef("Bridge", 9, 3))))
+    with zipfile.ZipFile(io.BytesIO(copy)) as archive:
+        assert b"Bridge!C9" in archive.read("xl/worksheets/xlcheck_findings.xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("[Content_Types].xml", b"<Types", b"<Types Part"),
+        ("xl/styles.xml", b"</styleSheet>", b""),
+        ("xl/_rels/workbook.xml.rels", b"http://schemas.openxmlformats.org/package", b"http://a/&amp;<package"),
+    ],
+)
+def test_a_part_that_cannot_be_edited_is_named(name, old, new):
+    with pytest.raises(SubmissionError, match=r"kilns\.xlsx: .*damaged"):
+        annotated(with_part(name, old, new), report(finding(CellRef("Bridge", 9, 3))))
 
 
 def test_command_writes_a_new_file_only(tmp_path, capsys):

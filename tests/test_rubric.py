@@ -41,6 +41,13 @@ fatal:
 """
 
 
+def test_an_endless_key_is_shortened_in_the_sentence(tmp_path):
+    (tmp_path / "endless.yaml").write_text("schema_version: 1\nid" + "A" * 900 + ": x\n", "utf-8")
+    with pytest.raises(RubricError, match="idAAA.*…A") as told:
+        load_rubric(tmp_path / "endless.yaml")
+    assert "A" * 300 not in str(told.value)
+
+
 def test_a_good_rubric_is_read_with_exact_weights_and_typed_parameters() -> None:
     rubric = parse_rubric(GOOD, known_checks=CHECKS)
     assert [item.weight for item in rubric.items] == [Decimal("20.9"), Decimal(7), Decimal("72.1")]

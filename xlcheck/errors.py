@@ -15,11 +15,21 @@ XlcheckError
 
 from __future__ import annotations
 
+import re
+
+_ENDLESS = re.compile(r"\S{301,}")
+
 
 class XlcheckError(Exception):
-    """Base of all errors raised on purpose; its text is one sentence for the user."""
+    """Base of all errors raised on purpose; its text is one sentence for the user.
+
+    Words of more than 300 characters, which only a file's fault makes, are shortened in it.
+    """
 
     exit_code = 5
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_ENDLESS.sub(lambda word: f"{word[0][:200]}…{word[0][-60:]}", message))
 
 
 class UsageError(XlcheckError):

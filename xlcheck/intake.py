@@ -25,6 +25,7 @@ _READABLE = (".xlsx", ".xlsm", ".xltx", ".xltm")
 _UNREADABLE = (".xls", ".xlsb", ".ods", ".numbers")
 _DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _XML_NAME = (".xml", ".rels", ".vml")
+_NAMED_IN_UTF8 = 0x800
 _CHUNK = 1 << 20
 _SLICE = 1 << 16
 
@@ -161,6 +162,7 @@ def check_package(data: bytes, file_name: str, limits: Limits = DEFAULT_LIMITS) 
     package = Package(file_name, hashlib.sha256(data).hexdigest(), data, limits, entries)
     _check_overlap(package)
     for entry in entries.values():
+        _check_own_name(package, entry)
         _check_content(package, entry)
     return package
 
@@ -261,6 +263,18 @@ def _data_start(package: Package, entry: zipfile.ZipInfo) -> int:
         raise SubmissionError(f"{package.file_name}: the zip container is damaged at part {entry.filename}")
     name_length, extra_length = struct.unpack_from("<HH", package.data, offset + 26)
     return offset + 30 + int(name_length) + int(extra_length)
+
+
+def _check_own_name(package: Package, entry: zipfile.ZipInfo) -> None:
+    """Refuse a part that the directory names otherwise than its own header: programs would see different parts."""
+    start = entry.header_offset + 30
+    (length,) = struct.unpack_from("<H", package.data, start - 4)
+    own = package.data[start : start + length]
+    if own != entry.orig_filename.encode("utf-8" if entry.flag_bits & _NAMED_IN_UTF8 else "cp437"):
+        raise SubmissionError(
+            f"{package.file_name}: part {entry.filename} has another name in its own header, "
+            f"{own.decode('utf-8', 'replace')!r}; the zip container is damaged or made to deceive"
+        )
 
 
 def _check_overlap(package: Package) -> None:

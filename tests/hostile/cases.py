@@ -116,6 +116,7 @@ def containers() -> Iterator[Case]:
     yield Case("nested-bomb", "a bomb in a zip in a zip", lambda: bomb(2), None)
     yield Case("lying-size", "a part larger than its directory says", lying_size, "declares")
     yield Case("overlap", "two entries over one body", overlapping, "overlap")
+    yield Case("two-names", "a part that the directory names otherwise", _two_names, "another name")
     yield Case("checksum", "a byte changed after packing", _bad_checksum, "checksum")
     yield Case("traversal", "a part named ../../etc/cron.d/x", lambda: with_part("../../etc/x", "x"), "points outside")
     yield Case("absolute", "a part named /etc/x", lambda: with_part("/etc/x", "x"), "points outside")
@@ -123,6 +124,13 @@ def containers() -> Iterator[Case]:
     yield Case("doubled", "one part twice", lambda: twice("xl/a.xml", "xl/a.xml"), "twice")
     yield Case("case-collision", "two parts that differ by case", lambda: twice("xl/a.xml", "XL/A.XML"), "twice")
     yield Case("many-parts", "3,000 parts", _many_parts, "parts")
+
+
+def _two_names() -> bytes:
+    data = bytearray(with_part("xl/aa.xml", "<a/>"))
+    at = data.rindex(b"xl/aa.xml")
+    data[at : at + 9] = b"xl/bb.xml"
+    return bytes(data)
 
 
 def _bad_checksum() -> bytes:

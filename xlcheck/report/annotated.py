@@ -9,6 +9,7 @@ import io
 import posixpath
 import zipfile
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import NamedTuple
 
 from lxml import etree
@@ -25,6 +26,7 @@ from xlcheck.report.markup import (
     add_relationship,
     declare_part,
     namespace,
+    number,
     office,
     read_part,
     set_part,
@@ -132,15 +134,16 @@ def _add_sheet(parts: Parts, book: str, content: etree._Element) -> None:
     sheets = root.find(f"{{{space}}}sheets")
     if sheets is None:
         return
-    names = {sheet.get("name", "").casefold() for sheet in sheets}
-    number = 1 + max((int(sheet.get("sheetId", "0")) for sheet in sheets), default=0)
+    present = list(sheets.iterchildren(f"{{{space}}}sheet"))
+    names = {sheet.get("name", "").casefold() for sheet in present}
+    identifier = 1 + max((number(sheet, "sheetId", 0) for sheet in present), default=0)
     part = posixpath.join(posixpath.dirname(book), "worksheets", "xlcheck_findings.xml")
     declare_part(parts, part, f"{MAIN_TYPE}.worksheet+xml")
     identity = add_relationship(parts, book, part, "worksheet", office(root))
     name = next(name for name in _names() if name.casefold() not in names)
     sheet = etree.SubElement(sheets, f"{{{space}}}sheet")
     sheet.set("name", name)
-    sheet.set("sheetId", str(number))
+    sheet.set("sheetId", str(identifier))
     sheet.set(f"{{{office(root)}}}id", identity)
     set_part(parts, book, root)
     set_part(parts, part, content)
@@ -148,25 +151,21 @@ def _add_sheet(parts: Parts, book: str, content: etree._Element) -> None:
 
 def _names() -> Iterator[str]:
     yield SHEET_NAME
-    number = 2
-    while True:
-        yield f"{SHEET_NAME} {number}"
-        number += 1
+    yield from (f"{SHEET_NAME} {at}" for at in count(2))
 
 
 def _zip(parts: Parts) -> bytes:
     """Write the package: content types first, unchanged parts as they were, and no clock in it."""
     file = io.BytesIO()
     changed = dict(parts.changed)
-    with (
-        zipfile.ZipFile(io.BytesIO(parts.package.data)) as old,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new,
-    ):
-        infos = sorted(old.infolist(), key=lambda info: info.filename != CONTENT_TYPES)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+        infos = sorted(parts.package.entries.values(), key=lambda info: info.filename != CONTENT_TYPES)
         for info in infos:
             if not info.is_dir():
                 data = changed.pop(info.filename, None)
-                new.writestr(_entry(info.filename), old.read(info) if data is None else data)
+                new.writestr(
+                    _entry(info.filename), (parts.package.part(info.filename) if data is None else data) or b""
+                )
         for name, data in sorted(changed.items()):
             new.writestr(_entry(name), data)
     return file.getvalue()

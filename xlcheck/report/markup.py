@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
+from xlcheck.errors import SubmissionError
 from xlcheck.intake import Package
 
 CONTENT_TYPES = "[Content_Types].xml"
@@ -36,20 +38,33 @@ def zip_name(parts: Parts, name: str) -> str:
 
 
 def read_part(parts: Parts, name: str) -> etree._Element:
-    """Parse a part that exists."""
+    """Parse a part; SubmissionError where it is missing or no XML that can be edited."""
     data = raw_part(parts, name)
-    assert data is not None, name
-    return parse(data)
+    if data is None:
+        raise SubmissionError(f"{parts.package.file_name}: part {name} is missing, so no copy of it can be marked up")
+    try:
+        return _parse(data)
+    except etree.XMLSyntaxError as problem:
+        told = str(problem).partition(", line")[0]
+        raise SubmissionError(
+            f"{parts.package.file_name}: part {name} is damaged, so no copy of it can be marked up: {told}"
+        ) from None
 
 
-def parse(data: bytes) -> etree._Element:
+def _parse(data: bytes) -> etree._Element:
     """Parse XML without entities, network or limits on depth (the package has passed the guards of intake)."""
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
 
 
 def new_root(name: str, space: str) -> etree._Element:
     """Return an empty root element in its default namespace."""
-    return parse(f'<{name} xmlns="{space}"/>'.encode())
+    return _parse(f"<{name} xmlns={quoteattr(space)}/>".encode())
+
+
+def number(element: etree._Element, attribute: str, otherwise: int) -> int:
+    """Return an attribute that should hold a whole number, `otherwise` where it is absent or holds none."""
+    text = element.get(attribute, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
 def set_part(parts: Parts, name: str, root: etree._Element) -> None:
@@ -82,8 +97,8 @@ def add_relationship(parts: Parts, source: str, target: str, kind: str, office_s
     """Relate two parts and return the new id."""
     folder, name = posixpath.split(source)
     rels = posixpath.join(folder, "_rels", f"{name}.rels")
-    data = raw_part(parts, rels)
-    root = parse(data) if data is not None else new_root("Relationships", _RELATIONS)
+    known = raw_part(parts, rels) is not None
+    root = read_part(parts, rels) if known else new_root("Relationships", _RELATIONS)
     taken = {relation.get("Id") for relation in root}
     identity = next(f"rIdXlcheck{number}" for number in range(1, len(taken) + 2) if f"rIdXlcheck{number}" not in taken)
     relation = etree.SubElement(root, f"{{{_RELATIONS}}}Relationship")

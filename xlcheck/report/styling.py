@@ -10,7 +10,7 @@ from lxml import etree
 
 from xlcheck.cells import CellRef, parse_a1
 from xlcheck.reading.parts import of_kind, relationships
-from xlcheck.report.markup import Parts, namespace, read_part, set_part
+from xlcheck.report.markup import Parts, namespace, number, read_part, set_part
 
 FILLS = {"fault": "FFF6C7C1", "warning": "FFFFE9B8"}
 """Colour name to ARGB."""
@@ -45,7 +45,8 @@ class Styles:
             formats = self.root.find(f"{{{namespace(self.root)}}}cellXfs")
             assert formats is not None
             entries = formats.findall(f"{{{namespace(self.root)}}}xf")
-            clone = deepcopy(entries[style]) if style < len(entries) else etree.SubElement(formats, entries[0].tag)
+            known = style < len(entries)
+            clone = deepcopy(entries[style]) if known else etree.Element(f"{{{namespace(self.root)}}}xf")
             clone.set("fillId", str(self.fills[colour]))
             clone.set("applyFill", "1")
             formats.append(clone)
@@ -87,23 +88,23 @@ def colour_cells(root: etree._Element, colours: Mapping[tuple[int, int], str], s
                 address = CellRef("", row, column).address
                 cell = _insert(element, etree.Element(f"{{{space}}}c", r=address), cells, column)
                 cells[column] = cell
-            cell.set("s", str(styles.coloured(int(cell.get("s", "0")), colours[row, column])))
+            cell.set("s", str(styles.coloured(number(cell, "s", 0), colours[row, column])))
 
 
 def _numbered_rows(data: etree._Element) -> Iterator[tuple[int, etree._Element]]:
-    number = 0
+    at = 0
     for row in data.iterchildren(f"{{{namespace(data)}}}row"):
-        number = int(row.get("r", number + 1))
-        row.set("r", str(number))
-        yield number, row
+        at = number(row, "r", at + 1)
+        row.set("r", str(at))
+        yield at, row
 
 
-def _numbered_cells(row: etree._Element, number: int) -> Iterator[tuple[int, etree._Element]]:
+def _numbered_cells(row: etree._Element, at: int) -> Iterator[tuple[int, etree._Element]]:
     column = 0
     for cell in row.iterchildren(f"{{{namespace(row)}}}c"):
         address = cell.get("r")
         column = parse_a1(address)[1] if address else column + 1
-        cell.set("r", CellRef("", number, column).address)
+        cell.set("r", CellRef("", at, column).address)
         yield column, cell
 
 
