@@ -42,8 +42,9 @@ fatal:
 
 
 def test_an_endless_key_is_shortened_in_the_sentence(tmp_path):
-    (tmp_path / "endless.yaml").write_text("schema_version: 1\nid" + "A" * 900 + ": x\n", "utf-8")
-    with pytest.raises(RubricError, match="idAAA.*…A") as told:
+    text = bundled("rubrics", "generic-dcf.yaml").read_text("utf-8")
+    (tmp_path / "endless.yaml").write_text(f"{text}\nid{'A' * 900}: x\n", "utf-8")
+    with pytest.raises(RubricError, match=r"idAAA.*…A") as told:
         load_rubric(tmp_path / "endless.yaml")
     assert "A" * 300 not in str(told.value)
 
