@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from raw_package import packed, parts_of, rels, sheet_xml
+from raw_package import packed, parts_of, rels, sheet_xml, workbook_xml
 
 from xlcheck.cells import CellRef
 from xlcheck.errors import SubmissionError
@@ -90,6 +90,17 @@ def test_one_long_string_shown_by_many_cells_costs_its_length_once(tmp_path: Pat
     tracemalloc.stop()
     assert sum(1 for _ in book.cells()) == 16_000
     assert peak < 100_000_000
+
+
+def test_two_sheets_of_one_name_are_refused(tmp_path: Path) -> None:
+    parts = parts_of()
+    for other, fine in (("S", False), ("s2", True)):
+        both = f'<sheet name="S" sheetId="1" r:id="rId1"/><sheet name="{other}" sheetId="2" r:id="rId1"/>'
+        whole = {**parts, "xl/workbook.xml": workbook_xml(both)}
+        if fine:
+            assert [sheet.name for sheet in opened(tmp_path, whole).sheets] == ["S", "s2"]
+        else:
+            assert "two sheets are named 'S'" in refused(tmp_path, whole)
 
 
 def test_a_dimension_that_lies_is_not_believed(tmp_path: Path) -> None:

@@ -64,6 +64,10 @@ __all__ = [
 ]
 
 
+MOST_SHEETS = 100
+"""Sheets of a 3-D reference that are told apart in a tree; one over more is a word like any unknown name."""
+
+
 def parse(text: str, sheet: str, book: Book | None = None, at: CellRef | None = None) -> Node:
     """Parse a formula (with or without its ``=``) that stands on a sheet; never raises.
 
@@ -106,7 +110,7 @@ def _reference(word: Token, sheet: str, book: Book | None, at: CellRef | None) -
 
 def _area_node(area: Area, sheet: str, book: Book | None) -> Node | None:
     found = rectangles(area, sheet, book)
-    if not found:
+    if not found or len(found) > MOST_SHEETS:
         return None
     if len(found) > 1:
         return Union(tuple(Range(one) for one in found))

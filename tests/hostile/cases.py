@@ -225,6 +225,7 @@ def grids() -> Iterator[Case]:
     yield Case("same-cell", "one cell 10,000 times", row('<c r="A1"><v>1</v></c>' * 10_000), "stands twice")
     yield Case("backwards", "rows and cells in reverse", _backwards, None)
     yield Case("many-sheets", "1,500 sheets", _sheets, None)
+    yield Case("same-sheets", "two sheets of one name", _same_sheets, "two sheets are named")
     yield Case(
         "string-index",
         "a shared string that is not there",
@@ -232,6 +233,13 @@ def grids() -> Iterator[Case]:
         "points to shared string",
     )
     yield Case("style-index", "a style that is not there", row('<c r="A1" s="4000000000"><v>1</v></c>'), None)
+
+
+def _same_sheets() -> bytes:
+    parts = parts_of()
+    once = '<sheet name="S" sheetId="1" r:id="rId1"/>'
+    book = str(parts["xl/workbook.xml"]).replace(once, once + once.replace('"1" r', '"2" r'))
+    return packed({**parts, "xl/workbook.xml": book})
 
 
 def _backwards() -> bytes:

@@ -37,6 +37,8 @@ def read_book(package: Package) -> Book:
     tables: list[Table] = []
     for element in _children(root, "sheets"):
         name = unescaped(element.get("name"))
+        if name in order:
+            raise SubmissionError(f"{package.file_name}: two sheets are named {name!r}; each needs a name of its own")
         order.append(name)
         rel = rels.get(element.get("id"))
         if rel is not None and rel.kind in _NO_GRID:

@@ -16,6 +16,8 @@ from xlcheck.roles.text import fold
 
 MOST = 40
 """Candidates that are walked at most."""
+SEARCHED = 30_000
+"""Formulas of a workbook up to which a valuation without labels is searched for; no valuation has more."""
 MARGIN = 0.3
 """Two valuations closer than this in standing cannot be told apart."""
 BELOW = 12
@@ -117,7 +119,8 @@ def _speaks_of_dcf(candidates: Mapping[str, tuple[Candidate, ...]]) -> bool:
 def _unlabelled(shapes: Shapes, found: Mapping[CellRef, Standing]) -> dict[CellRef, Standing]:
     """Find a valuation by the build of its formulas alone: a last step that no other step of a valuation reads."""
     kinds = {}
-    for cell in shapes.book.formula_cells():
+    formulas = list(shapes.book.formula_cells())
+    for cell in formulas if len(formulas) <= SEARCHED else ():
         shape = shapes.at(cell.ref)
         if shape is not None and shape.kind in ("ev", "equity", "per_share") and shapes.root(cell.ref) == cell.ref:
             kinds[cell.ref] = shape.kind

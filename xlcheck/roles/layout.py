@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,9 +109,9 @@ class SheetLayout:
 
     def text_above(self, row: int, column: int, reach: int = 60) -> tuple[int, str] | None:
         """Return the nearest text above a cell, in its own column."""
-        for other in reversed(self.columns.get(column, ())):
-            if other >= row:
-                continue
+        filled = self.columns.get(column, ())
+        for at in range(bisect_left(filled, row) - 1, -1, -1):
+            other = filled[at]
             if row - other > reach:
                 return None
             if (other, column) in self.texts and not is_unit(self.texts[other, column]):
