@@ -212,6 +212,39 @@ def test_submissions_and_results_may_lie_on_any_file_system(answers):
     ]  # fmt: skip
 
 
+def test_a_rubric_may_lie_there_too_with_the_files_it_names():
+    root = TASK.parents[1]
+    task = root / "fixtures" / "bigtech-reverse-dcf"
+    text = (root / "rubrics" / "bigtech-reverse-dcf.yaml").read_text("utf-8").replace("id: bigtech-", "id: other-", 1)
+    storage.write("memory://task/other.yaml", text.encode())
+    storage.write("memory://task/pack/pack.yaml", (task / "pack" / "pack.yaml").read_bytes())
+    verdicts = (task / "thin" / "verdicts.json").read_text("utf-8").replace("bigtech-reverse-dcf", "other-reverse-dcf")
+    storage.write("memory://task/thin.json", verdicts.encode())
+    jobs = [Job(id="thin", submission=str(task / "thin"), verdicts="memory://task/thin.json")]
+    found = run_batch(jobs, "memory://task/other.yaml", "memory://named", runner=on_this_machine(1))
+    assert found.status == {"final": 1}, found.not_graded
+    # 74.2 of 100 by hand: calibration.yaml says why
+    assert found.mean_low == 74.2
+
+
+def test_a_manifest_carries_the_second_round(tmp_path):
+    task = TASK.parent / "bigtech-reverse-dcf"
+    manifest = tmp_path / "list.csv"
+    first, second = task / "reference", task / "followup-bad"
+    manifest.write_text(
+        "id,submission,verdicts,followup,followup_verdicts\n"
+        f"both,{first},{first}/verdicts.json,{second},{second}/verdicts.json\n"
+        f"one,{first},{first}/verdicts.json,,\n",
+        "utf-8",
+    )
+    run_batch(find_jobs(str(manifest)), "bigtech-reverse-dcf", str(tmp_path / "out"), runner=on_this_machine(2))
+    rows = table(tmp_path / "out").set_index("id")
+    assert rows.loc["both", "low"] == rows.loc["one", "low"] == 100
+    assert rows.loc["both", "followup_high"] <= 40
+    assert "reverse.solves-to-price" in rows.loc["both", "followup_failed"]
+    assert pd.isna(rows.loc["one", "followup_high"])
+
+
 @pytest.mark.slow
 def test_a_ray_cluster_gives_the_same_rows_even_if_a_worker_is_killed(answers, tmp_path):
     ray = pytest.importorskip("ray")

@@ -31,6 +31,13 @@ def task_file(rubric: FilePath, rules: Rubric, name: str) -> Path:
     raise UsageError(f"the rubric {rules.id} names {name}, which is not in {' or '.join(map(str, folders))}")
 
 
+def named_files(rules: Rubric) -> tuple[str, ...]:
+    """Return the names of the files that a rubric names."""
+    pack = rules.evidence.pack if rules.evidence is not None else None
+    outcomes = rules.forecast.outcomes if rules.forecast is not None else None
+    return tuple(name for name in (pack, rules.actuals, outcomes) if name is not None)
+
+
 def evidence_of(
     rubric: FilePath, rules: Rubric, pack: FilePath | None = None, reads: FilePath | None = None
 ) -> Evidence | None:

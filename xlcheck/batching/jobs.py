@@ -13,7 +13,9 @@ from xlcheck import storage
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
 
-COLUMNS = ("id", "submission", "verdicts")
+GIVEN = ("verdicts", "binding", "overrides", "reads", "followup", "followup_verdicts")
+"""What a grader may give with a submission, as `grade` names it."""
+COLUMNS = ("id", "submission", *GIVEN)
 WORKBOOKS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".xls", ".xlsb", ".ods", ".numbers")
 VERDICTS = (".json", ".jsonl")
 
@@ -26,7 +28,13 @@ class Job(Frozen):
     submission: str
     """Path or URL of a workbook, or of a folder with one and its memo files."""
     verdicts: str | None = None
-    """Path or URL of the judge's decisions on it."""
+    """Path or URL of the judge's decisions on it; so the other files of the grader."""
+    binding: str | None = None
+    overrides: str | None = None
+    reads: str | None = None
+    followup: str | None = None
+    """Path or URL of the answer of the second round."""
+    followup_verdicts: str | None = None
 
     @property
     def key(self) -> str:
@@ -37,8 +45,8 @@ class Job(Frozen):
 def find_jobs(source: str, verdicts: str | None = None) -> tuple[Job, ...]:
     """Return the jobs of a batch, sorted by id.
 
-    `source` is a CSV manifest with the column submission and, if wanted, id and verdicts (places are relative to
-    the manifest); a folder, of which every workbook and every sub-folder is one submission; or a pattern such as
+    `source` is a CSV manifest with the column submission and, if wanted, id and those of `GIVEN` (places are relative
+    to the manifest); a folder, of which every workbook and every sub-folder is one submission; or a pattern such as
     ``answers/*.xlsx``. `verdicts` is a folder of ``<id>.json`` or ``<id>.jsonl``, for folders and patterns; verdicts
     are never looked for inside a submission, which is the submitter's. Raises UsageError where there is nothing to
     grade, a manifest is not valid, or an id stands twice.
@@ -87,7 +95,7 @@ def _of_manifest(manifest: str) -> Iterable[Job]:
         unknown = [name for name in names if name not in COLUMNS]
         if "submission" not in names or unknown:
             told = f"the column {unknown[0]!r} is unknown" if unknown else "there is no column submission"
-            raise UsageError(f"{manifest}: {told}; the columns are submission and, if wanted, id and verdicts")
+            raise UsageError(f"{manifest}: {told}; the columns are submission and, if wanted, id, {', '.join(GIVEN)}")
         for row in rows:
             yield _of_row(manifest, rows.line_num, {name: (text or "").strip() for name, text in row.items() if name})
     except (UnicodeDecodeError, csv.Error) as error:
@@ -98,12 +106,8 @@ def _of_row(manifest: str, line: int, row: dict[str, str]) -> Job:
     if not row["submission"]:
         raise UsageError(f"{manifest}, line {line}: the submission is blank; give a path or URL")
     folder = manifest.replace("\\", "/").rpartition("/")[0]
-    given = row.get("verdicts") or None
-    return Job(
-        id=row.get("id") or row["submission"],
-        submission=_beside(folder, row["submission"]),
-        verdicts=None if given is None else _beside(folder, given),
-    )
+    given = {name: _beside(folder, row[name]) for name in GIVEN if row.get(name)}
+    return Job(id=row.get("id") or row["submission"], submission=_beside(folder, row["submission"]), **given)
 
 
 def _beside(folder: str, place: str) -> str:

@@ -42,6 +42,11 @@ class Row(Frozen):
     open_items: str = ""
     broken: str = ""
     """Ids of the checks that raised an error."""
+    followup_low: Decimal | None = None
+    """Low and high end of the second round, where there was one."""
+    followup_high: Decimal | None = None
+    followup_fatal: str = ""
+    followup_failed: str = ""
     reason: str | None = None
     workbook: str | None = None
     workbook_sha256: str | None = None
@@ -55,6 +60,8 @@ def row_of(job: Job, report: Report) -> Row:
     card = report.score_card
     assert card is not None
     graded = card.status not in ("ungradable", "invalid")
+    second = report.followup
+    second_card = second.score_card if second is not None else None
     return Row(
         id=job.id,
         submission=job.submission,
@@ -67,9 +74,13 @@ def row_of(job: Job, report: Report) -> Row:
         deducted=card.deducted if graded else None,
         uncapped=card.uncapped if graded else None,
         fatal=_listed(card.fatal),
-        failed=_listed(result.check_id for result in report.results if result.status == "fail"),
+        failed=_failed(report),
         open_items=_listed(card.open_items),
         broken=_listed(check_id for check_id, _ in report.broken()),
+        followup_low=second_card.low if second_card is not None else None,
+        followup_high=second_card.high if second_card is not None else None,
+        followup_fatal=_listed(second_card.fatal) if second_card is not None else "",
+        followup_failed=_failed(second) if second is not None else "",
         reason=card.reason,
         workbook=report.workbook,
         workbook_sha256=report.workbook_sha256,
@@ -77,6 +88,10 @@ def row_of(job: Job, report: Report) -> Row:
         rubric_sha256=report.rubric_sha256,
         xlcheck_version=report.xlcheck_version,
     )
+
+
+def _failed(report: Report) -> str:
+    return _listed(result.check_id for result in report.results if result.status == "fail")
 
 
 def lost_row(job: Job, status: Literal["ungradable", "error"], reason: str) -> Row:
@@ -106,7 +121,9 @@ def parquet(rows: Sequence[Row]) -> bytes:
     return file.getvalue()
 
 
-_POINTS = frozenset({"score", "low", "high", "program", "judged", "deducted", "uncapped"})
+_POINTS = frozenset(
+    {"score", "low", "high", "program", "judged", "deducted", "uncapped", "followup_low", "followup_high"}
+)
 
 
 def _plain(row: Row) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from xlcheck import storage
 from xlcheck.batching.jobs import Job
 from xlcheck.batching.rows import Row, Summary, need_arrow, parquet, summary
-from xlcheck.batching.work import Plan, run_job, stored_row
+from xlcheck.batching.work import Plan, fetch_rubric, run_job, stored_row
 from xlcheck.checking import CHECKS
 from xlcheck.confinement import DEFAULT_ALLOWANCE, Allowance
 from xlcheck.errors import UsageError
@@ -39,8 +40,10 @@ def run_batch(
     import xlcheck.checks  # noqa: F401 - declares the checks that the rubric names
 
     need_arrow()
-    rules = load_rubric(rubric, CHECKS)
-    plan = Plan(rubric=rubric, task_sha256=task_sha256(rubric, rules), out=out, allowance=allowance)
+    with tempfile.TemporaryDirectory(prefix="xlcheck-") as folder:
+        local = fetch_rubric(rubric, folder)
+        task = task_sha256(local, load_rubric(local, CHECKS))
+    plan = Plan(rubric=rubric, task_sha256=task, out=out, allowance=allowance)
     for _ in watched(runner(plan, jobs), "Grading", len(jobs)):
         pass
     rows = [_stored(plan, job) for job in jobs]

@@ -10,13 +10,16 @@ from pathlib import Path
 from signal import SIGKILL
 
 from xlcheck import storage
-from xlcheck.batching.jobs import Job
+from xlcheck.batching.jobs import GIVEN, Job
 from xlcheck.batching.rows import Row, lost_row, row_of
 from xlcheck.cells import Frozen
+from xlcheck.checking import CHECKS
 from xlcheck.confinement import Allowance
 from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError
 from xlcheck.isolation import run_apart
 from xlcheck.report.document import Report
+from xlcheck.rubric import load_rubric
+from xlcheck.taskfiles import named_files
 
 _TRIES = 2
 
@@ -48,12 +51,8 @@ def run_job(plan: Plan, job: Job) -> Row:
     """
     with tempfile.TemporaryDirectory(prefix="xlcheck-job-") as folder:
         try:
-            local = Job(
-                id=job.id,
-                submission=storage.fetch(job.submission, folder),
-                verdicts=None if job.verdicts is None else storage.fetch(job.verdicts, folder),
-            )
-            rubric = storage.fetch(plan.rubric, folder)
+            local = job.model_copy(update=_fetched(job, folder))
+            rubric = fetch_rubric(plan.rubric, folder)
             made_from = _digest(plan, local)
         except XlcheckError as error:
             return _keep(plan, job, Done(made_from="", row=lost_row(job, "error", str(error))))
@@ -64,6 +63,40 @@ def run_job(plan: Plan, job: Job) -> Row:
     if report is not None:
         storage.write(storage.join(plan.out, "reports", f"{job.key}.json"), report.encode())
     return _keep(plan, job, Done(made_from=made_from, row=row))
+
+
+def _places(job: Job) -> dict[str, str]:
+    """Return everything of a job that stands at a place, by its name."""
+    named = {name: getattr(job, name) for name in ("submission", *GIVEN)}
+    return {name: place for name, place in named.items() if place is not None}
+
+
+def _fetched(job: Job, folder: str) -> dict[str, str]:
+    """Return the local places of a job's files; what is remote is copied, each into a folder of its own."""
+    local = {}
+    for name, place in _places(job).items():
+        own = Path(folder, name)
+        own.mkdir()
+        local[name] = storage.fetch(place, str(own))
+    return local
+
+
+def fetch_rubric(rubric: str, folder: str) -> str:
+    """Return a bundled id or a local path of a rubric; a remote one is copied with the files that it names.
+
+    Raises UsageError for one that is not there or not valid.
+    """
+    if not storage.is_url(rubric):
+        return rubric
+    own = Path(folder, "rubric")
+    own.mkdir()
+    local = storage.fetch(rubric, str(own))
+    for name in named_files(load_rubric(local, CHECKS)):
+        remote = storage.join(rubric.rpartition("/")[0], name)
+        if storage.exists(remote):
+            (own / name).parent.mkdir(parents=True, exist_ok=True)
+            storage.fetch(remote, str((own / name).parent))
+    return local
 
 
 def _keep(plan: Plan, job: Job, done: Done) -> Row:
@@ -87,23 +120,21 @@ def _row_place(plan: Plan, job: Job) -> str:
 def _digest(plan: Plan, job: Job) -> str:
     """SHA-256 over everything that the row depends on."""
     whole = hashlib.sha256(f"{version('xlcheck')} {plan.task_sha256} {plan.allowance}".encode())
-    for place in (job.submission, job.verdicts):
-        path = Path(place) if place is not None else None
+    for name, place in _places(job).items():
+        path = Path(place)
         for file in _files(path):
-            whole.update(f"\0{file.relative_to(path.parent) if path else ''}\0".encode())
+            whole.update(f"\0{name}\0{file.relative_to(path.parent)}\0".encode())
             with file.open("rb") as content:
                 whole.update(hashlib.file_digest(content, "sha256").digest())
     return whole.hexdigest()
 
 
-def _files(path: Path | None) -> list[Path]:
-    if path is None:
-        return []
+def _files(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
 
 
 def _graded(job: Job, local: Job, rubric: str, allowance: Allowance) -> tuple[Row, str | None]:
-    order = json.dumps({"submission": local.submission, "rubric": rubric, "verdicts": local.verdicts})
+    order = json.dumps({**_places(local), "rubric": rubric})
     try:
         report = _apart(order, allowance)
         return row_of(job, Report.model_validate_json(report)), report
@@ -126,8 +157,7 @@ def _apart(order: str, allowance: Allowance) -> str:
 
 
 def graded(order: str) -> str:
-    """Grade what an order (JSON: submission, rubric, verdicts) names and return the report as JSON."""
+    """Grade what an order (JSON: the arguments of `grade`) names and return the report as JSON."""
     from xlcheck.pipeline import grade
 
-    told = json.loads(order)
-    return grade(told["submission"], told["rubric"], told["verdicts"]).to_json()
+    return grade(**json.loads(order)).to_json()
