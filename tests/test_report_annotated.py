@@ -159,6 +159,13 @@ def test_a_part_that_cannot_be_edited_is_named(name, old, new):
         annotated(with_part(name, old, new), report(finding(CellRef("Bridge", 9, 3))))
 
 
+def test_a_workbook_without_its_list_of_types_gets_no_copy():
+    with zipfile.ZipFile(io.BytesIO(workbook())) as archive:
+        parts = {part: archive.read(part) for part in archive.namelist() if part != "[Content_Types].xml"}
+    with pytest.raises(SubmissionError, match=r"kilns\.xlsx: part \[Content_Types\]\.xml is missing"):
+        annotated(check_package(packed(parts), "kilns.xlsx"), report(finding(CellRef("Bridge", 9, 3))))
+
+
 def test_command_writes_a_new_file_only(tmp_path, capsys):
     (tmp_path / "kilns.xlsx").write_bytes(workbook())
     command = ["annotate", str(tmp_path / "kilns.xlsx"), "--out", str(tmp_path / "marked.xlsx")]
