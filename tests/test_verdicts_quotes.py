@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memo_files import pdf
 
 from xlcheck.cells import CellRef, Scalar
 from xlcheck.memo import read_memo
@@ -242,28 +243,9 @@ def test_word_memos_are_read_with_their_tables(tmp_path: Path) -> None:
     assert [quote.found for quote in verdict.quotes] == ["exact", "normalised", "not_found"]
 
 
-def _pdf(lines: list[str]) -> bytes:
-    """Return a one-page PDF with the lines, its cross-reference table left for the reader to rebuild."""
-    text = "BT /F1 12 Tf 72 720 Td 14 TL " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
-    parts = [
-        "<</Type/Catalog/Pages 2 0 R>>",
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
-        f"<</Length {len(text)}>>stream\n{text}\nendstream",
-        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-    ]
-    body, offsets = "%PDF-1.4\n", []
-    for number, part in enumerate(parts, 1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj{part}endobj\n"
-    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    trailer = f"xref\n0 6\n0000000000 65535 f \n{table}trailer<</Size 6/Root 1 0 R>>\nstartxref\n{len(body)}\n%%EOF"
-    return (body + trailer).encode("latin-1")
-
-
 def test_pdf_memos_are_read_across_lines_and_hyphens(tmp_path: Path) -> None:
     pytest.importorskip("pypdf")
-    (tmp_path / "memo.pdf").write_bytes(_pdf(["The fleet is argued from berth capa-", "city and ticket prices."]))
+    (tmp_path / "memo.pdf").write_bytes(pdf(["The fleet is argued from berth capa-", "city and ticket prices."]))
     passages = memo_passages([read_memo(tmp_path / "memo.pdf")])
     assert passages.unread == ()
     quotes = (Quote(text="berth capacity and ticket prices"), Quote(text="berth capacity and fares"))
@@ -274,7 +256,7 @@ def test_pdf_memos_are_read_across_lines_and_hyphens(tmp_path: Path) -> None:
 def test_half_characters_of_a_pdf_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pypdf = pytest.importorskip("pypdf")
     monkeypatch.setattr(pypdf.PageObject, "extract_text", lambda _: "Kilns \ud83d last")
-    (tmp_path / "memo.pdf").write_bytes(_pdf(["x"]))
+    (tmp_path / "memo.pdf").write_bytes(pdf(["x"]))
     assert read_memo(tmp_path / "memo.pdf").texts[0] == "Kilns ? last"
 
 

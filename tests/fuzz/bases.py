@@ -20,6 +20,7 @@ from openpyxl.workbook.defined_name import DefinedName  # noqa: E402
 from openpyxl.worksheet.datavalidation import DataValidation  # noqa: E402
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula  # noqa: E402
 from openpyxl.worksheet.table import Table  # noqa: E402
+from memo_files import pdf  # noqa: E402
 from planted.model import clean_model  # noqa: E402
 
 TASKS = ("sic-epitaxy-dcf", "ashare-pump-dcf", "bigtech-reverse-dcf")
@@ -96,7 +97,7 @@ def _rich():
 def memos() -> dict[str, bytes]:
     """A memo in each format that is read, by file name."""
     text = (FIXTURES / TASKS[0] / "reference" / "memo.md").read_text("utf-8")
-    return {"memo.md": text.encode(), "memo.docx": _docx(text), "memo.pdf": pdf(text.splitlines()[:40])}
+    return {"memo.md": text.encode(), "memo.docx": _docx(text), "memo.pdf": pdf(_latin(text))}
 
 
 def _docx(text: str) -> bytes:
@@ -111,23 +112,7 @@ def _docx(text: str) -> bytes:
     return buffer.getvalue()
 
 
-def pdf(lines: list[str]) -> bytes:
-    """Return a one-page PDF with the lines."""
-    words = (
-        line.translate(str.maketrans("()\\", "[]/")).encode("latin-1", "replace").decode("latin-1") for line in lines
-    )
-    text = "BT /F1 12 Tf 72 720 Td 14 TL " + " ".join(f"({line}) Tj T*" for line in words) + " ET"
-    objects = [
-        "<</Type/Catalog/Pages 2 0 R>>",
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
-        f"<</Length {len(text)}>>stream\n{text}\nendstream",
-        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-    ]
-    body, offsets = "%PDF-1.4\n", []
-    for number, content in enumerate(objects, 1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj{content}endobj\n"
-    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    trailer = f"xref\n0 6\n0000000000 65535 f \n{table}trailer<</Size 6/Root 1 0 R>>\nstartxref\n{len(body)}\n%%EOF"
-    return (body + trailer).encode("latin-1")
+def _latin(text: str) -> list[str]:
+    """Return lines that a PDF can hold as they are."""
+    lines = (line.translate(str.maketrans("()\\", "[]/")) for line in text.splitlines()[:40])
+    return [line.encode("latin-1", "replace").decode("latin-1") for line in lines]
