@@ -13,6 +13,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS)]
 
 from layouts import workbook  # noqa: E402
+from memo_files import pdf  # noqa: E402
 from openpyxl.chart import LineChart, Reference  # noqa: E402
 from openpyxl.comments import Comment  # noqa: E402
 from openpyxl.formatting.rule import CellIsRule, ColorScaleRule  # noqa: E402
@@ -20,7 +21,6 @@ from openpyxl.workbook.defined_name import DefinedName  # noqa: E402
 from openpyxl.worksheet.datavalidation import DataValidation  # noqa: E402
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula  # noqa: E402
 from openpyxl.worksheet.table import Table  # noqa: E402
-from memo_files import pdf  # noqa: E402
 from planted.model import clean_model  # noqa: E402
 
 TASKS = ("sic-epitaxy-dcf", "ashare-pump-dcf", "bigtech-reverse-dcf")
