@@ -21,6 +21,7 @@ from xlcheck.normalise.offsets import without_constant_offsets
 from xlcheck.normalise.positions import POSITION, spell_positions
 from xlcheck.normalise.prefixed import without_bare_names
 from xlcheck.normalise.searches import Searches
+from xlcheck.normalise.unquoted import with_quotes
 from xlcheck.reading.scope import defined_name, name_area, placed, rectangles, structured
 from xlcheck.reading.tokens import Area, Token, quote, tokens, written
 from xlcheck.workbook import Book, Cell, DefinedName
@@ -96,7 +97,7 @@ class Rewriter:
         return re.compile("|".join(names), re.IGNORECASE) if names else None
 
     def _intersected(self, cell: Cell) -> str:
-        formula = without_constant_offsets(without_bare_names(cell.formula or "="))
+        formula = without_constant_offsets(without_bare_names(with_quotes(cell.formula or "=")))
         if cell.array is not None or (":" not in formula and not (self._wide and self._wide.search(formula))):
             return formula
         return "=" + intersect(formula[1:], cell.ref, self.book)
@@ -138,7 +139,7 @@ class Rewriter:
         if name.formula.endswith("!#REF!"):  # of a deleted sheet or range; an engine may read it as blank
             return "#REF!"
         if "[" not in name.formula:
-            return name.formula
+            return with_quotes(name.formula)
         at = CellRef(name.sheet or self.book.sheets[0].name, 1, 1)
         return "".join(self._words(name.formula, at, pinned=False))
 
