@@ -155,6 +155,39 @@ def test_a_check_that_holds_is_silent(tmp_path, content):
     assert one(tmp_path, "recompute.check-cells", cells).status == "pass"
 
 
+@pytest.mark.parametrize(
+    ("sheet", "label", "content"),
+    [
+        ("校验", "权益价值勾稽", '=IF(ABS(M!B1-M!B2)<0.01,"通过","不通过")'),
+        ("检查", "負債與權益", '=IF(M!B1=M!B2,"OK","錯誤：差異")'),
+        ("整合性チェック", "貸借の一致", '=IF(ABS(M!B1-M!B2)<1,"OK","NG")'),
+        ("核對", "資產負債差異", "=M!B1-M!B2"),
+        ("Checks", "Assets equal claims", "=ABS(M!B1-M!B2)<0.01"),
+        ("6_检查", "资产与权益", "通过"),
+    ],
+)
+def test_what_fails_on_a_sheet_of_checks_is_named_in_any_language(tmp_path, sheet, label, content):
+    cells = {"M!A1": ["Assets", 1004], "M!A2": ["Liabilities and equity", 1000]}
+    cells[f"{sheet}!A2"] = [label, content] if content.startswith("=") else [label, "=M!B1-M!B2", content]
+    result = one(tmp_path, "recompute.check-cells", cells)
+    assert accused(result) == {f"{sheet}!B2" if content.startswith("=") else f"{sheet}!C2"}
+
+
+@pytest.mark.parametrize(
+    ("label", "content"),
+    [
+        ("权益价值勾稽", '=IF(ABS(M!B1-M!B2-4)<0.01,"通过","不通过")'),
+        ("每股价值与现价差异", "=M!B1-M!B2"),
+        ("终值占比合理性", '=IF(M!B1>M!B2,"异常","通过")'),
+        ("增长率不高于折现率", "=M!B1<M!B2"),
+        ("资产合计", "=M!B1-M!B2"),
+    ],
+)
+def test_what_holds_or_need_not_hold_on_a_sheet_of_checks_is_silent(tmp_path, label, content):
+    cells = {"M!A1": ["Assets", 1004], "M!A2": ["Liabilities and equity", 1000], "校验!A2": [label, content]}
+    assert one(tmp_path, "recompute.check-cells", cells).status in ("pass", "not_applicable")
+
+
 def test_an_unanchored_assumption_that_slides_onto_blanks_breaks_the_row(tmp_path):
     years = ["Year", 2026, 2027, 2028, 2029]
     cells = {

@@ -15,15 +15,32 @@ from xlcheck.workbook import Book, Cell, Sheet
 
 MOST_FINDINGS = 20
 _CHECK = re.compile(
-    r"\bchecks?\b|\bcheck[- ]?sum\b|\bcontrol total\b|\bkontrolle\b|\bprüfung\b|检查|校验|核对|勾稽|チェック|検証",
+    r"\bchecks?\b|\bcheck[- ]?sum\b|\bcontrol total\b|\bkontrolle\b|\bprüfung\b|检查|检核|校验|核对|勾稽|验证|"
+    r"檢查|檢核|校驗|核對|鉤稽|"
+    r"驗證|チェック|検証|検算|照合",
     re.IGNORECASE,
 )
-_NOT_A_TEST = re.compile(r"cross[- ]check|sanity|sense check|checklist|交叉", re.IGNORECASE)
+_NOT_A_TEST = re.compile(r"cross[- ]check|sanity|sense check|checklist|交叉|合理性", re.IGNORECASE)
 _BAD = re.compile(
-    r"(?:error|false|fail(?:ed|s)?|not ok|review|unbalanced|out of balance|fehler|falsch|错误|不平)[!.]*",
+    r"(?:error|false|fail(?:ed|s)?|not ok|ng|review|unbalanced|out of balance|fehler|falsch|"
+    r"错误|錯誤|有误|有誤|不平衡?|不通过|不通過|"
+    r"未通过|未通過|不一致|不相?符|不合格|失败|失敗|异常|異常|エラー|要確認|要修正|[❌✗✘])[!.！。]*",
     re.IGNORECASE,
 )
-_GOOD = re.compile(r"(?:ok(?:ay)?|true|pass(?:ed)?|yes|balanced|通过|正确|平|✓|√)[!.]*", re.IGNORECASE)
+_BAD_BEGINNING = re.compile(
+    r"[❌✗✘]|(?:错误|錯誤|不平|不通过|不通過|未通过|未通過|不一致|不合格|エラー)\W", re.IGNORECASE
+)
+"""A verdict with its reason behind it."""
+_GOOD = re.compile(
+    r"(?:ok(?:ay)?|true|pass(?:ed)?|yes|balanced|(?:已|✓|√|✅)?\s*通过|通過|正确|正確|一致|相符|无误|無誤|合格|平衡?|問題なし|✓|√|✔|✅)[!.！。]*",
+    re.IGNORECASE,
+)
+_GAP = re.compile(r"\bdiff(?:erence)?\b|\bgap\b|差异|差異|差额|差額|差值|偏差|誤差", re.IGNORECASE)
+_OTHER_MEASURE = re.compile(
+    r"price|market|multiple|peer|consensus|previous|prior|市价|市價|现价|現價|股价|股價|市场|市場|可比|倍数|倍數|上期|上次|前回",
+    re.IGNORECASE,
+)
+"""A difference to something that need not agree."""
 _ROUNDINGS = frozenset({"ROUND", "ROUNDDOWN", "ROUNDUP", "MROUND", "INT", "TRUNC"})
 NEGLIGIBLE = 1e-6
 """Share of the largest compared amount below which a difference is arithmetic noise."""
@@ -53,12 +70,13 @@ def check_cells(book: Book, recalc: Recalc) -> Outcomes:
     seen = 0
     for sheet in book.sheets:
         rows, columns = _named_checks(recalc, sheet)
+        whole = _is_sheet_of_checks(sheet)
         for cell in sheet.cells.values():
-            if cell.ref.row not in rows and cell.ref.column not in columns:
+            if not whole and cell.ref.row not in rows and cell.ref.column not in columns:
                 continue
             if cell.formula is None and not (_says_good(cell) and _beside_numbers(recalc, sheet, cell)):
                 continue
-            if not _is_check(recalc, cell.ref):
+            if not _is_check(recalc, cell.ref) and not (whole and _is_on_its_sheet(recalc, sheet, cell)):
                 continue
             seen += 1
             yield from _judge(recalc, cell)
@@ -70,6 +88,32 @@ def _named_checks(recalc: Recalc, sheet: Sheet) -> tuple[set[int], set[int]]:
     """Return the rows and columns in which a text speaks of a check."""
     named = [cell.ref for cell in sheet.cells.values() if _CHECK.search(text_at(recalc, cell.ref))]
     return {ref.row for ref in named}, {ref.column for ref in named}
+
+
+def _is_sheet_of_checks(sheet: Sheet) -> bool:
+    return bool(_CHECK.search(sheet.name)) and not _NOT_A_TEST.search(sheet.name)
+
+
+def _is_on_its_sheet(recalc: Recalc, sheet: Sheet, cell: Cell) -> bool:
+    """Say whether a cell of a sheet of checks is one: a verdict, or a gap that no verdict of its row weighs."""
+    label = row_label(recalc, cell.ref)
+    if not label or _NOT_A_TEST.search(label):
+        return False
+    if _is_verdict(recalc.value(cell.ref)):
+        return True
+    if _OTHER_MEASURE.search(label) or not _GAP.search(f"{label} {column_label(recalc, cell.ref)}"):
+        return False
+    return not any(row == cell.ref.row and _is_verdict(recalc.value(one.ref)) for (row, _), one in sheet.cells.items())
+
+
+def _is_verdict(value: object) -> bool:
+    return isinstance(value, bool) or (
+        isinstance(value, str) and (_is_bad(value) or bool(_GOOD.fullmatch(value.strip())))
+    )
+
+
+def _is_bad(text: str) -> bool:
+    return bool(_BAD.fullmatch(text.strip()) or _BAD_BEGINNING.match(text.strip()))
 
 
 def _says_good(cell: Cell) -> bool:
@@ -96,15 +140,28 @@ def _judge(recalc: Recalc, cell: Cell) -> Iterator[Finding]:
             found=str(cell.stored),
             expected="a formula that compares",
         )
-    elif isinstance(value, str) and _BAD.fullmatch(value.strip()):
+    elif (isinstance(value, str) and _is_bad(value)) or (value is False and _says_equal(node)):
         yield Finding(
             message=f"{cell.ref}, a check of the model itself, reports {value!r}",
             cell=cell.ref,
-            found=value,
+            found=str(value),
             expected="OK",
         )
     else:
         yield from _difference(recalc, cell, node)
+
+
+def _says_equal(node: Node) -> bool:
+    """Say whether a test is one of equality: ``B1=B2``, ``ABS(B1-B2)<0.01``, or all of such."""
+    match node:
+        case Binary(operator="="):
+            return True
+        case Binary(operator="<" | "<=", left=Call(function="ABS")):
+            return True
+        case Call(function="AND", arguments=parts):
+            return all(part is not None and _says_equal(part) for part in parts)
+        case _:
+            return False
 
 
 def _difference(recalc: Recalc, cell: Cell, node: Node) -> Iterator[Finding]:
