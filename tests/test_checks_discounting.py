@@ -1,5 +1,7 @@
 """Checks of discounting and of the terminal value on one small invented valuation, right variants and single slips."""
 
+from decimal import Decimal
+
 import pytest
 from checking_helper import accused, audit, write
 
@@ -241,3 +243,57 @@ SHIELD = {"D!A29": "Value of tax shields", "D!B29": 55.0, "D!B16": "=B13+B15+B29
 
 def test_further_leg_of_the_enterprise_value_is_part_of_the_rebuilt_one(tmp_path):
     assert run(tmp_path, "independent.value-per-share", SHIELD).status == "pass"
+
+
+HALF = {"D!C10": [0.5, 1.5, 2.5, 3.5, 4.5], "D!B14": "=G9*(1+B5)/(B4-B5)*(1+B4)^0.5", "D!B15": "=B14/(1+B4)^5"}
+
+
+@pytest.mark.parametrize(
+    "check", ["terminal.gordon-identity", "terminal.discounted-once", "independent.value-per-share"]
+)
+def test_perpetuity_on_mid_year_flows_may_be_carried_to_the_end_of_the_year(check, tmp_path):
+    assert run(tmp_path, check, HALF).status == "pass"
+
+
+def test_perpetuity_on_end_year_flows_may_not_be_carried_half_a_year(tmp_path):
+    found = run(tmp_path, "terminal.gordon-identity", {"D!B14": "=G9*(1+B5)/(B4-B5)*(1+B4)^0.5"})
+    assert found.status != "pass"
+
+
+def test_perpetuity_of_a_form_of_its_own_is_taken_as_it_stands(tmp_path):
+    # the last net investment is brought to twice the growth: 120 - 0.02·2·500 = 100 a year later 102
+    changes = {"D!A30": "Capital", "D!B30": 500.0, "D!B14": "=(G7-2*B5*B30)*(1+B5)/(B4-B5)"}
+    assert run(tmp_path, "independent.value-per-share", changes).status == "pass"
+
+
+def test_present_value_of_a_fading_income_is_not_discounted_again(tmp_path):
+    # income that keeps 60 % of itself each year: 80·0.6/(1.08 - 0.6) = 100
+    changes = {"D!A5": "Persistence", "D!B5": 0.6, "D!B14": "=G9*B5/(1+B4-B5)"}
+    roles = {role: cell for role, cell in ROLES.items() if role not in ("terminal_growth", "terminal_value")}
+    found = audit(write(tmp_path, BASE | changes), roles, ["independent.value-per-share"])
+    assert found["independent.value-per-share"].status == "pass"
+
+
+HALF_YEARS = {
+    "D!A6": "Half-year", "D!C6": ["H1 2027", "H2 2027", "H1 2028", "H2 2028", "H1 2029"],
+    "D!A31": "Rate for a half-year", "D!B31": "=(1+B4)^0.5-1", "D!C11": years("=1/(1+$B$31)^{c}10"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rate", ["D!B4", "D!B31"])
+def test_half_years_are_discounted_at_a_rate_made_for_them_from_the_yearly_one(rate, tmp_path):
+    found = run(tmp_path, "discount.factor-identity", HALF_YEARS, {"period": "D!C6:G6", "wacc": rate})
+    assert found.status == "pass"
+
+
+def test_half_years_discounted_at_the_yearly_rate_are_found(tmp_path):
+    wrong = HALF_YEARS | {"D!C11": years("=1/(1+$B$4)^{c}10")}
+    assert run(tmp_path, "discount.factor-identity", wrong, {"period": "D!C6:G6"}).status == "fail"
+
+
+def test_rate_for_a_half_year_is_held_against_the_range_by_its_year(tmp_path):
+    roles = ROLES | {"period": "D!C6:G6", "wacc": "D!B31"}
+    params = {"wacc.range": {"low": Decimal("0.06"), "high": Decimal("0.12")}}
+    assert (
+        audit(write(tmp_path, BASE | HALF_YEARS), roles, ["wacc.range"], params=params)["wacc.range"].status == "pass"
+    )

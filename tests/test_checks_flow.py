@@ -242,3 +242,28 @@ def test_a_tax_rate_in_points_scaled_by_the_reader_of_the_product_is_right(tmp_p
     cells = {**FLOW, "M!A3": ["EBIT", 900, 950, 980, 990], "M!A4": ["Taxes, times 100", None, *row("=C3*$B$12")]}
     cells |= {"M!A12": ["Tax rate (%)", 25], "M!A9": ["Free cash flow", None, *row("=C3-C4/100+C5-C6-C8")]}
     assert one(tmp_path, "basis.percent-scale", cells, ROLES | {"tax_rate": "M!B12"}).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("label", "status"),
+    [
+        ("Working capital released", "pass"),
+        ("Working capital (customers prepay)", "pass"),
+        ("Change in working capital", "fail"),
+    ],
+)
+def test_growth_of_sales_may_set_working_capital_free_where_the_line_says_so(label, status, tmp_path):
+    changes = {
+        "M!A8": [label, None, *row("=(C2-@2)*0.15")],
+        "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")],
+    }
+    found = one(tmp_path, "flow.nwc-sign", FLOW | changes)
+    assert (found.status == "fail") == (status == "fail")
+
+
+def test_increase_of_the_balance_that_is_called_released_and_added_is_found(tmp_path):
+    changes = {
+        "M!A8": ["Working capital released", None, *row("=C7-@7")],
+        "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")],
+    }
+    assert one(tmp_path, "flow.nwc-sign", FLOW | changes).status == "fail"

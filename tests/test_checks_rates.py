@@ -77,6 +77,13 @@ def test_rate_typed_at_the_decimals_of_its_build_passes(tmp_path):
     assert run(tmp_path, "wacc.identity", {"W!B12": 0.0722}).status == "pass"
 
 
+@pytest.mark.parametrize(
+    ("formula", "status"), [("=ROUND(B11*B4+B10*B7,4)", "pass"), ("=ROUND(B11*B4+B10*B5,4)", "fail")]
+)
+def test_rate_rounded_by_its_formula_is_compared_at_that_rounding(formula, status, tmp_path):
+    assert run(tmp_path, "wacc.identity", {"W!B12": formula}).status == status
+
+
 def test_rate_in_percent_points_passes(tmp_path):
     points = {"W!B12": "=100*(B11*B4+B10*B7)"}
     assert run(tmp_path, "wacc.identity", points, factors={"wacc": 0.01}).status == "pass"

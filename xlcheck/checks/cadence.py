@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Roles
+from xlcheck.roles import Located, Roles
 
 _QUARTER = re.compile(r"(?<![A-Za-z])(?:[1-4]\s?Q|Q\s?[1-4])(?![A-Za-z])|第?[1-4一二三四]季", re.IGNORECASE)
 _HALF = re.compile(r"(?<![A-Za-z])(?:[12]\s?H|H\s?[12])(?![A-Za-z])|[上下]半年", re.IGNORECASE)
@@ -28,3 +29,18 @@ def length(roles: Roles, recalc: Recalc) -> float:
         return 1.0
     steps = [later - earlier for earlier, later in pairwise(days)]
     return next((years for years, low, high in _DAYS if all(low <= step <= high for step in steps[1:] or steps)), 1.0)
+
+
+def yearly_rate(rate: Located, step: float, recalc: Recalc, graph: Graph) -> float | None:
+    """Return the yearly rate that a rate for one period of `step` years is made from; None where it is none such.
+
+    Accepted are the compound rate (1 + y)^step - 1 and the simple one y·step of a cell that the rate's formula reads.
+    """
+    if rate.cell is None or rate.amount is None or step >= 1:
+        return None
+    for cell in graph.precedents(graph.pure_link(rate.cell)):
+        value = recalc.number(cell)
+        yearly = value * rate.factor if value is not None else 0.0
+        if yearly > 0 and any(abs(rate.amount - one) < 1e-7 for one in ((1 + yearly) ** step - 1, yearly * step)):
+            return yearly
+    return None

@@ -77,6 +77,7 @@ def factor_identity(
         yield NotApplicable(reason="no discount rate is bound")
         return
     read = valuation.exponents(roles, recalc, graph)
+    step = _step(roles, recalc, graph)
     weighed = valuation.weights(roles, recalc, graph)
     grown = [weight for weight in weighed.flows[:-1] if weight is not None and weight > 1.0001] if weighed else []
     if read is not None and len(read.known) > 2 and weighed is not None and len(grown) >= len(weighed.flows) - 2:
@@ -84,18 +85,27 @@ def factor_identity(
         yield _finding(message, as_range(read.cells), _listed(grown), "1/(1 + r)^t")
     elif read is None or not read.known:
         yield Unverifiable(reason="the discount factors could not be read from rows or from the live model")
-    elif next(dcf.timings(read.known), None) is None and (other := _at_another(roles, recalc, graph)) is not None:
+    elif _timing(read, step) is None and (other := _at_another(roles, recalc, graph)) is not None:
         yield other
-    elif next(dcf.timings(read.known), None) is None and not _own_rate(roles, graph, read):
+    elif _timing(read, step) is None and not _own_rate(roles, graph, read):
         yield Unverifiable(reason=f"the factors of {as_range(read.cells)} do not all read the bound discount rate")
     else:
-        yield from _judge(read, recalc, graph, cadence.length(roles, recalc))
+        yield from _judge(read, recalc, graph, step)
+
+
+def _step(roles: Roles, recalc: Recalc, graph: Graph) -> float:
+    """Return the length of a period in years, or in periods (1) where the bound rate is one for a period."""
+    step, rate = cadence.length(roles, recalc), valuation.rate_of(roles)
+    return 1.0 if rate is not None and cadence.yearly_rate(rate, step, recalc, graph) is not None else step
+
+
+def _timing(read: valuation.Exponents, step: float) -> dcf.Timing | None:
+    return next(dcf.timings([value / step for value in read.known], _YEARS.absolute / step), None)
 
 
 def _judge_short(read: valuation.Exponents, step: float) -> Outcomes:
     """Judge the exponents of quarters, half-years or months: one period of that length from flow to flow."""
-    timing = next(dcf.timings([value / step for value in read.known], _YEARS.absolute / step), None)
-    if timing is not None:
+    if _timing(read, step) is not None:
         yield Fits(convention=f"periods of {step:.4g} years ({read.source})")
         return
     message = f"the flows of {step:.4g} years each are discounted {_listed(read.known)} years"
@@ -164,7 +174,8 @@ def _at_another(roles: Roles, recalc: Recalc, graph: Graph) -> Fits | Unverifiab
     """Judge factors that follow a timing at the rate they read, where that is not the bound one."""
     factors = valuation.factors_of(roles, recalc, graph)
     found = rates_read.timing_at_another(factors[0], roles, recalc, graph) if factors is not None else None
-    if found is None:
+    own = valuation.rate_of(roles)
+    if found is None or (own is not None and own.cell is not None and graph.pure_link(own.cell) == found[1]):
         return None
     timing, cell = found
     equity = roles.get("cost_of_equity")

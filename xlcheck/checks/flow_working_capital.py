@@ -6,7 +6,7 @@ import re
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
-from xlcheck.checks.differences import differences
+from xlcheck.checks.differences import Difference, differences
 from xlcheck.checks.flow_terms import Item, items_of, kind_of_label, line_label, traced
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, terms
@@ -22,11 +22,19 @@ _LEVEL_WORDS = re.compile(r"working\s*capital|\bNWC\b|营运资[本金]|運転�
 
 
 _NEGATIVE = re.compile(
-    r"negative (net )?working capital|deferred (revenue|income)|unearned|customer (deposit|advance|prepayment)|float\b"
+    r"negative (net )?working capital|deferred (revenue|income)|unearned|customer (deposit|advance|prepayment)"
+    r"|customers? (pre-?)?pays?\b|paid (in advance|up-?front)|float\b"
     r"|负营运资[本金]|预收|合同负债",
     re.IGNORECASE,
 )
 """Labels of a business that its customers finance: growth brings cash in."""
+_OWED = re.compile(
+    r"\bpayables?\b|\bcreditors?\b|\baccru(?:ed|als?)\b|\bcurrent liabilit|应付|預收|预收|買掛|verbindlichkeiten",
+    re.IGNORECASE,
+)
+"""Labels of the balances that are deducted in working capital."""
+_RELEASED = re.compile(r"\breleas|\bfreed\b|释放|freigesetzt|libér", re.IGNORECASE)
+"""Labels of cash that growth of sales sets free; of the balance itself they are no excuse."""
 
 
 def working_capital_items(recalc: Recalc, roles: Roles, flow: CellRef) -> list[Item]:
@@ -185,11 +193,19 @@ def _effects(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> list[tuple[It
             assert item.cell is not None
             sign, source = traced(recalc, item.cell)
             node = trees(recalc).get(source)
-            changes = differences(node) if node is not None else ()
-            if _NEGATIVE.search(f"{item.label} {line_label(recalc, source)}"):
+            changes = tuple(differences(node)) if node is not None else ()
+            words = f"{item.label} {line_label(recalc, source)}"
+            of_balance = any(_names_level(line_label(recalc, one.later)) for one in changes)
+            if _NEGATIVE.search(words) or (_RELEASED.search(words) and not of_balance):
                 continue
-            found.append((item, {one.sign * sign * item.sign for one in changes}))
+            found.append((item, {_growth_of(recalc, one) * sign * item.sign for one in changes}))
     return found
+
+
+def _growth_of(recalc: Recalc, change: Difference) -> int:
+    """Return the sign of the working capital that the later balance brings: what is owed to suppliers lowers it."""
+    owed = _OWED.search(line_label(recalc, change.later).split(" | ", maxsplit=1)[0])
+    return -change.sign if owed else change.sign
 
 
 def _sign_finding(recalc: Recalc, roles: Roles, fcff: LocatedSeries, item: Item) -> Finding:

@@ -123,19 +123,31 @@ def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
     yield Reading(last * (1 + growth) / spread, "Gordon growth on the last flow, F·(1 + g)/(r - g)", right=True)
     yield from _on_nopat(given, roles, recalc, graph)
     yield from _fading(given, recalc, graph)
+    half = (1 + given.rate) ** 0.5 if _mid_year(roles, recalc, graph) else None
+    if half is not None:
+        words = "Gordon growth on the last flow, carried from mid-year to its end, F·(1 + g)/(r - g)·(1 + r)^½"
+        yield Reading(last * (1 + growth) / spread * half, words, right=True)
     factor = given.factors[-1]
     if factor and not given.again:
-        for half in (1.0, (1 + given.rate) ** -0.5):
-            present = last * (1 + growth) / spread * factor * half
+        for back in (1.0, (1 + given.rate) ** -0.5):
+            present = last * (1 + growth) / spread * factor * back
             yield Reading(present, "Gordon growth, stated as a present value", right=True)
     for cell in _normalised(given, roles, graph):
         base = recalc.number(cell)
         if base is not None:
             yield Reading(base / spread, f"Gordon growth on the normalised flow {cell}", right=True)
+            if half is not None:
+                words = f"Gordon growth on the normalised flow {cell}, carried to the end of the year"
+                yield Reading(base / spread * half, words, right=True)
             if not valuation.close(base, last * (1 + growth)):
                 yield Reading(base * (1 + growth) / spread, f"Gordon growth on {cell}·(1 + g)", right=True)
     if not given.explicit:
         yield Reading(last / spread, "perpetuity on the last flow taken as the next one, F/(r - g)", right=True)
+
+
+def _mid_year(roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    read = valuation.exponents(roles, recalc, graph)
+    return read is not None and any(timing.mid for timing in dcf.timings(read.known))
 
 
 def _on_nopat(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Reading]:

@@ -11,7 +11,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory, perpetuity, valuation
 from xlcheck.checks.discount_varying import varies_by_year
-from xlcheck.checks.terminal_discounting import accepted_exponents, mid_year
+from xlcheck.checks.terminal_discounting import accepted_exponents, holds_present, mid_year
 from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -173,9 +173,10 @@ def _terminal(
     accepted = accepted_exponents(list(years), mid_year(list(years), recalc.book), method)
     given = perpetuity.inputs(cell, roles, recalc, graph, again=weight * count < 0.98)
     value, words, present = _closed_form(cell, stated, method, given, roles, recalc, graph)
-    if present:
-        return Terminal(cell, stated, 0.0, 1.0, words, stated, 0.0)
     exponent = dcf.exponent_of(weight * count, rate)
+    undiscounted = exponent is not None and abs(exponent) <= 0.02
+    if present or (undiscounted and holds_present(cell, roles, recalc, graph, accepted)):
+        return Terminal(cell, stated, 0.0, 1.0, words, stated, 0.0)
     wanted = min(accepted, key=lambda want: abs(want - (exponent if exponent is not None else want)))
     if exponent is not None and 1e-6 < abs(exponent - wanted) <= 0.012:
         wanted = exponent  # days are counted
@@ -204,11 +205,24 @@ def _closed_form(
     if method in ("both", "unknown") or given is None:
         return stated, "terminal value as stated", False
     for reading in perpetuity.readings(given, roles, recalc, graph):
-        if reading.right and valuation.close(given.value, reading.value, 1e-6):
-            return reading.value, reading.words, "present value" in reading.words
+        if valuation.close(given.value, reading.value, 1e-6):
+            if reading.right:
+                return reading.value, reading.words, "present value" in reading.words
+            break
+    else:
+        if _reads_more(cell, roles, graph):
+            return stated, "terminal value as stated", False
     if cell not in valuation.readers(graph, roles.get("terminal_growth")):
         return stated, "terminal value as stated", False
     return given.flows[-1] * (1 + given.growth) / (given.rate - given.growth), "Gordon growth on the last flow", False
+
+
+def _reads_more(cell: CellRef, roles: Roles, graph: Graph) -> bool:
+    """Say whether a perpetuity reads more than bound scalars and flows: of no known form, it may be one of its own."""
+    known = {graph.pure_link(one.cell) for one in roles.scalars.values() if one.cell is not None}
+    flows = valuation.flows_of(roles)
+    known |= set(flows.cells) if flows is not None else set()
+    return any(graph.pure_link(one) not in known for one in graph.precedents(cell))
 
 
 def _bridge(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[dict[str, float], float, float] | str:

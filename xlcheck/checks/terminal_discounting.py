@@ -147,7 +147,7 @@ def _judge_discounting(
         yield Unverifiable(reason=f"the terminal value {cell} has the weight {weight:.4g}, which is no discount factor")
     elif abs(exponent) <= 0.02 and (inside := _years_off(cell, roles, recalc, graph, accepted)) is not None:
         yield from _misdiscounted(cell, inside, accepted, rate, cell, recalc, graph)
-    elif abs(exponent) <= 0.02 and _is_present(cell, roles, recalc, graph, accepted):
+    elif abs(exponent) <= 0.02 and holds_present(cell, roles, recalc, graph, accepted):
         yield Fits(convention="the terminal value cell is already a present value")
     else:
         yield from _misdiscounted(cell, exponent, accepted, rate, weighed.output, recalc, graph)
@@ -185,7 +185,7 @@ def _years_off(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accept
     return exponent if min(apart) > 0.4 and min(abs(one - round(one)) for one in apart) <= 0.02 else None
 
 
-def _is_present(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accepted: list[float]) -> bool:
+def holds_present(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, accepted: list[float]) -> bool:
     """Say whether the cell holds a perpetuity that is discounted inside its own formula."""
     bound = roles.get("pv_terminal_value")
     if not discounts(cell, roles, recalc, graph):

@@ -9,7 +9,8 @@ from decimal import Decimal
 from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
-from xlcheck.checks import claims, live, memory, rates_read, valuation
+from xlcheck.checks import cadence, claims, live, memory, rates_read, valuation
+from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc_parts import unshielded_debt
@@ -99,7 +100,8 @@ def identity(
         yield NotApplicable(reason="the rate is typed, looked up, or its parts are not all bound")
         return
     expected = dcf.weighted_cost((share_e, share_d), (equity, debt))
-    near = Tolerance(relative=NEAR, absolute=typed_digits(wacc, recalc) + 1e-9)
+    rounded = rounding_of(recalc, wacc.cell and graph.pure_link(wacc.cell)) * wacc.factor
+    near = Tolerance(relative=NEAR, absolute=max(typed_digits(wacc, recalc), rounded) + 1e-9)
     if near.allows(wacc.amount, expected):
         yield Fits(convention="wE·kE + wD·kD·(1 - t)")
         return
@@ -274,7 +276,7 @@ def weights_sum_to_one(
 
 
 @check("wacc.range")
-def in_range(wacc: Located, params: Params) -> Outcomes:
+def in_range(wacc: Located, params: Params, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
     """The WACC lies within the range that the rubric sets.
 
     What it holds:
@@ -282,7 +284,7 @@ def in_range(wacc: Located, params: Params) -> Outcomes:
     Why it matters:
         A rate far from its peers' decides the value before any forecast is read.
     Accepted conventions:
-        Percent points and fractions.
+        Percent points and fractions; a rate for a quarter or half-year is judged by the yearly one it is made from.
     Example:
         3.1 % for a cyclical manufacturer.
     How to fix:
@@ -295,9 +297,11 @@ def in_range(wacc: Located, params: Params) -> Outcomes:
     low, high = params.get("low"), params.get("high")
     if not isinstance(low, Decimal) or not isinstance(high, Decimal):
         yield NotApplicable(reason="the rubric sets no range for the WACC")
-    elif wacc.amount is not None and not float(low) <= wacc.amount <= float(high):
-        message = f"the WACC of {wacc.amount:.2%} lies outside {float(low):.2%} to {float(high):.2%}"
-        yield rate_finding(message, wacc, float(low) if wacc.amount < float(low) else float(high))
+        return
+    rate = cadence.yearly_rate(wacc, cadence.length(roles, recalc), recalc, graph) or wacc.amount
+    if rate is not None and not float(low) <= rate <= float(high):
+        message = f"the WACC of {rate:.2%} lies outside {float(low):.2%} to {float(high):.2%}"
+        yield rate_finding(message, wacc, float(low) if rate < float(low) else float(high))
 
 
 @check("wacc.is-the-rate-used")
