@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from decimal import Decimal
 
-from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
-from xlcheck.checks import live, memory, valuation
+from xlcheck.checks import live, memory, reverse_apart, solved_apart, valuation
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.solved_input import solved_input
 from xlcheck.graph import Graph
@@ -18,17 +16,18 @@ from xlcheck.roles import Located, LocatedSeries, Roles
 
 
 @check("reverse.price-anchor")
-def price_anchor(current_price: Located, params: Params, graph: Graph) -> Outcomes:
+def price_anchor(current_price: Located, roles: Roles, recalc: Recalc, params: Params, graph: Graph) -> Outcomes:
     """The reverse DCF is anchored on the price that the task gives.
 
     What it holds:
-        The current price equals ``price`` of the rubric.
+        The current price equals ``price`` of the rubric; a reverse DCF worked beside the model is solved for that
+        price, or for the equity or enterprise value that the model's own bridge gives at it.
     Why it matters:
         Another day's price answers another question, and a later one lets the future in.
     Accepted conventions:
-        The price shown at fewer decimals.
+        The price shown at fewer decimals; amounts of the whole business within two per cent.
     Example:
-        42.10 asked for, 45.30 of a week later used.
+        42.10 asked for, 45.30 of a week later used; a market enterprise value that adds the cash.
     How to fix:
         Enter the closing price of the date that the task names.
     Units and tolerance:
@@ -37,8 +36,12 @@ def price_anchor(current_price: Located, params: Params, graph: Graph) -> Outcom
         The rubric.
     """
     price, slack = params.get("price"), params.get("price_tolerance")
+    beside = solved_apart.answers(roles, recalc, graph)
+    for one in beside:
+        yield from reverse_apart.anchor(one, roles, recalc, graph)
     if not isinstance(price, Decimal):
-        yield NotApplicable(reason="the rubric sets no price")
+        if not beside:
+            yield NotApplicable(reason="the rubric sets no price")
         return
     found, wanted = current_price.value, float(price)
     near = Tolerance(relative=1e-6, absolute=float(slack) if isinstance(slack, Decimal) else 0.005)
@@ -49,11 +52,20 @@ def price_anchor(current_price: Located, params: Params, graph: Graph) -> Outcom
 
 
 @check("reverse.fixed-terms")
-def fixed_terms(wacc: Located, fcff: LocatedSeries | None, fcfe: LocatedSeries | None, params: Params) -> Outcomes:
+def fixed_terms(
+    wacc: Located,
+    fcff: LocatedSeries | None,
+    fcfe: LocatedSeries | None,
+    roles: Roles,
+    recalc: Recalc,
+    graph: Graph,
+    params: Params,
+) -> Outcomes:
     """The terms that the task fixes are the ones the model uses.
 
     What it holds:
-        The discount rate is ``rate`` and the forecast has ``years`` years, as far as the rubric sets them.
+        The discount rate is ``rate`` and the forecast has ``years`` years, as far as the rubric sets them; a reverse
+        DCF worked beside the model discounts at the model's WACC, not at a part of it.
     Why it matters:
         Implied growth can be compared across companies only at one rate and one horizon.
     Accepted conventions:
@@ -68,8 +80,12 @@ def fixed_terms(wacc: Located, fcff: LocatedSeries | None, fcfe: LocatedSeries |
         The rubric.
     """
     rate, years = params.get("rate"), params.get("years")
+    beside = solved_apart.answers(roles, recalc, graph)
+    for one in beside:
+        yield from reverse_apart.rates(one, roles, recalc, graph)
     if not isinstance(rate, Decimal) and not isinstance(years, Decimal):
-        yield NotApplicable(reason="the rubric fixes no terms")
+        if not beside:
+            yield NotApplicable(reason="the rubric fixes no terms")
         return
     if isinstance(rate, Decimal) and wacc.amount is not None and abs(wacc.amount - float(rate)) > 1e-6:
         message = f"the rate {wacc.cell} is {wacc.amount:.4%}; the task fixes {float(rate):.4%}"
@@ -112,6 +128,7 @@ def solves_to_price(
     implied_value: Located,
     value_per_share: Located,
     current_price: Located,
+    roles: Roles,
     recalc: Recalc,
     graph: Graph,
     params: Params,
@@ -137,6 +154,11 @@ def solves_to_price(
     if not price or where is None or cell is None:
         yield NotApplicable(reason="no implied value, value per share and price are bound to cells")
         return
+    beside = solved_apart.answers(roles, recalc, graph)
+    for one in beside:
+        yield from reverse_apart.solves(one, recalc)
+    if beside and where not in memory.above(graph, [cell]):
+        return
     if not _solved_for(price, value_per_share, where, recalc, params):
         yield NotApplicable(reason=FORWARD)
         return
@@ -161,6 +183,7 @@ def implied(
     implied_value: Located,
     value_per_share: Located,
     current_price: Located,
+    roles: Roles,
     recalc: Recalc,
     graph: Graph,
     params: Params,
@@ -184,6 +207,11 @@ def implied(
         Rappaport and Mauboussin, Expectations Investing.
     """
     price, cell, where = current_price.value, value_per_share.cell, implied_value.cell
+    beside = solved_apart.answers(roles, recalc, graph)
+    for one in beside:
+        yield from reverse_apart.implied(one, recalc)
+    if beside and cell and where not in memory.above(graph, [cell]):
+        return
     solved = solved_input(where, cell, price, recalc, graph) if where and cell and price else None
     if where is None or cell is None or not price or solved is None:
         yield NotApplicable(reason="no implied value, value per share and price are bound, or nothing was solved for")
@@ -192,7 +220,7 @@ def implied(
         yield NotApplicable(reason=FORWARD)
         return
     gap, stated = solved.gap(cell, price, recalc), solved.stated
-    found, low, high = _roots(gap, stated)
+    found, low, high = reverse_apart.roots_near(gap, stated)
     right = [root for root in found if abs(root - stated) <= solved.loose]
     if right:
         others = ", ".join(f"{root:.6g}" for root in found if root not in right)
@@ -209,15 +237,6 @@ def implied(
     else:
         message = f"no value of {solved.input} between {low:.4g} and {high:.4g} gives the price of {price:.6g}"
         yield Finding(message=message, cell=where, found=stated, expected=None, unit=implied_value.unit)
-
-
-def _roots(gap: Callable[[float], float | None], stated: float) -> tuple[list[float], float, float]:
-    """Return every value near the stated one at which the price follows, else any in a wide range, and that range."""
-    width = max(abs(stated), 0.02)
-    narrow = (stated - width, stated + width)
-    wide = (-0.5, 1.0) if abs(stated) < 1 else (stated / 20, stated * 20) if stated > 0 else (stated * 20, stated / 20)
-    found = dcf.roots(gap, *narrow)
-    return (found, *narrow) if found else (dcf.roots(gap, *wide, steps=60), *wide)
 
 
 _NO_GROWTH = re.compile(

@@ -12,8 +12,9 @@ from xlcheck.roles.candidates import Candidate
 from xlcheck.roles.chain import OUTPUTS
 from xlcheck.roles.claims import CLAIMS
 from xlcheck.roles.identities import satisfies
+from xlcheck.roles.implied import answers
 from xlcheck.roles.picks import Chain, Pick
-from xlcheck.roles.rates import beta_and_premium, capital_parts, compares
+from xlcheck.roles.rates import beta_and_premium, capital_parts, compares, is_upside
 from xlcheck.roles.shapes import Shapes
 
 THRESHOLD = 0.6
@@ -228,6 +229,9 @@ class Assembly:
             named = self.shapes.naming.score(next(iter(read)), "current_price") if len(read) == 1 else 0.0
             if named >= 0.7 or (named >= 0.35 and tree is not None and compares(tree, next(iter(read)))):
                 self._put_graph("current_price", next(iter(read)))
+            if named >= 0.35 and tree is not None and is_upside(tree, next(iter(read)), top):
+                if reader.sheet == top.sheet:
+                    self._put_graph("upside", reader)
         self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
         self._typed_upside()
 
@@ -330,6 +334,13 @@ class Assembly:
             self._choose(role, self._near(everything), 0.75)
         self._choose("implied_value", self._near(everything), 0.75, inside=True)
         self._choose("implied_value", self._read_off, 0.75, inside=True)
+        if "implied_value" not in self.chain.picks:
+            price = self.chain.cell("current_price")
+            rates = {self.shapes.root(cell) for cell, _ in self.chain.rates}
+            found = answers(self.shapes.naming, self.graph, self.chain.top, price and self.shapes.root(price), rates)
+            for pick in found[:1]:
+                self.ambiguous.pop("implied_value", None)
+                self.chain.put(pick)
 
     def _read_off(self, candidate: Candidate) -> float:
         """Tell an answer that a formula reads off a table by the price: it depends on the price and is no input."""

@@ -1,0 +1,129 @@
+"""A reverse DCF worked beside the model: an own block, solved by goal seek or by the inverse of the perpetuity.
+
+Forward: flows 100 growing 5 % for three years, rate 10 %, g 2 %, net debt 200, 50 shares, price 30. The flows are
+worth 100 × (1.05/1.1 + 1.05²/1.1² + 1.05³/1.1³); the block lets them grow by another rate.
+"""
+
+import pytest
+from checking_helper import write
+
+from xlcheck.pipeline import audit
+
+YEARS = "CDE"
+PRICE, SHARES, DEBT, RATE, G = 30.0, 50.0, 200.0, 0.10, 0.02
+
+
+def worth(growth: float) -> float:
+    flows = [100 * (1 + growth) ** year for year in (1, 2, 3)]
+    present = sum(flow / (1 + RATE) ** year for year, flow in enumerate(flows, start=1))
+    return (present + flows[-1] * (1 + G) / (RATE - G) / (1 + RATE) ** 3 - DEBT) / SHARES
+
+
+def solved() -> float:
+    low, high = 0.0, 0.4
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if worth(middle) < PRICE else (low, middle)
+    return round(low, 6)
+
+
+MODEL = {
+    "M!A1": "Share price", "M!B1": PRICE,
+    "M!A2": "Discount rate (WACC)", "M!B2": "=0.9*B3+0.1*0.01",
+    "M!A3": "Cost of equity", "M!B3": 0.11,
+    "M!A4": "Terminal growth rate", "M!B4": G,
+    "M!A5": "Shares outstanding", "M!B5": SHARES,
+    "M!A6": "Net debt", "M!B6": DEBT,
+    "M!A7": "Flow growth", "M!B7": 0.05,
+    "M!A8": "Free cash flow, last year", "M!B8": 100.0,
+    "M!A10": "Year", "M!C10": [2027, 2028, 2029],
+    "M!A11": "Period", "M!C11": [1, 2, 3],
+    "M!A12": "Free cash flow to the firm", "M!C12": ["=$B$8*(1+$B$7)", "=C12*(1+$B$7)", "=D12*(1+$B$7)"],
+    "M!A13": "Discount factor", "M!C13": [f"=1/(1+$B$2)^{year}11" for year in YEARS],
+    "M!A14": "Present value of FCFF", "M!C14": [f"={year}12*{year}13" for year in YEARS],
+    "M!A16": "Sum of present values", "M!B16": "=SUM(C14:E14)",
+    "M!A17": "Terminal value", "M!B17": "=E12*(1+B4)/(B2-B4)",
+    "M!A18": "Present value of terminal value", "M!B18": "=B17*E13",
+    "M!A19": "Enterprise value", "M!B19": "=B16+B18",
+    "M!A20": "Less: net debt", "M!B20": "=-B6",
+    "M!A21": "Equity value", "M!B21": "=B19+B20",
+    "M!A22": "Value per share", "M!B22": "=B21/B5",
+    "M!A23": "Upside", "M!B23": "=B22/B1-1",
+}  # fmt: skip
+BLOCK = {
+    "Reverse!A1": "Market-implied flow growth (goal seek)", "Reverse!B1": solved(),
+    "Reverse!A2": "Share price", "Reverse!B2": "=M!B1",
+    "Reverse!A3": "Flow", "Reverse!C3": ["=M!$B$8*(1+$B$1)", "=C3*(1+$B$1)", "=D3*(1+$B$1)"],
+    "Reverse!A4": "Present value", "Reverse!C4": [f"={year}3/(1+M!$B$2)^M!{year}11" for year in YEARS],
+    "Reverse!A5": "Present value of the perpetuity", "Reverse!B5": "=E3*(1+M!B4)/(M!B2-M!B4)*M!E13",
+    "Reverse!A6": "Value per share at implied growth", "Reverse!B6": "=(SUM(C4:E4)+B5-M!B6)/M!B5",
+    "Reverse!A7": "Tie-out: value less price", "Reverse!B7": "=B6-B2",
+}  # fmt: skip
+CLOSED = {
+    "Reverse!A1": "Market capitalisation", "Reverse!B1": "=M!B1*M!B5",
+    "Reverse!A2": "Market enterprise value", "Reverse!B2": "=B1+M!B6",
+    "Reverse!A3": "Terminal value that the market pays for", "Reverse!B3": "=(B2-M!B16)/M!E13",
+    "Reverse!A4": "Growth in perpetuity implied by the price", "Reverse!B4": "=(B3*M!B2-M!E12)/(B3+M!E12)",
+    "Reverse!A5": "Enterprise value at that growth", "Reverse!B5": "=M!B16+M!E12*(1+B4)/(M!B2-B4)*M!E13",
+    "Reverse!A6": "Proof (zero)", "Reverse!B6": "=B5-B2",
+}  # fmt: skip
+
+
+def results(tmp_path, changes):
+    return {one.check_id: one for one in audit(write(tmp_path, MODEL | changes)).results}
+
+
+@pytest.mark.parametrize("block", [BLOCK, CLOSED], ids=["goal seek", "closed form"])
+def test_answer_beside_the_model_is_found_and_solved_afresh(tmp_path, block):
+    found = results(tmp_path, block)
+    for check in ("solves-to-price", "implied-value", "price-anchor", "fixed-terms"):
+        assert found[f"reverse.{check}"].status == "pass", found[f"reverse.{check}"]
+
+
+def test_block_without_a_tie_out_is_held_against_the_price(tmp_path):
+    changes = BLOCK | {"Reverse!A7": None, "Reverse!B7": None, "Reverse!B1": 0.02}
+    finding = results(tmp_path, changes)["reverse.solves-to-price"].findings[0]
+    assert str(finding.cell) == "Reverse!B1"
+    assert finding.found == pytest.approx(worth(0.02))
+
+
+def test_goal_seek_that_was_not_run_again_is_found_with_the_root(tmp_path):
+    found = results(tmp_path, BLOCK | {"Reverse!B1": 0.02})
+    assert found["reverse.solves-to-price"].findings[0].found == pytest.approx(worth(0.02))
+    assert found["reverse.implied-value"].findings[0].expected == pytest.approx(solved(), abs=1e-5)
+
+
+def test_slip_in_the_closed_form_is_found(tmp_path):
+    found = results(tmp_path, CLOSED | {"Reverse!B4": "=(B3*M!B2-M!E12)/(B3-M!E12)"})
+    assert str(found["reverse.solves-to-price"].findings[0].cell) == "Reverse!B4"
+
+
+def test_price_of_another_day_in_the_block_is_found(tmp_path):
+    finding = results(tmp_path, BLOCK | {"Reverse!B2": 27.5})["reverse.price-anchor"].findings[0]
+    assert (str(finding.cell), finding.found, finding.expected) == ("Reverse!B2", 27.5, PRICE)
+
+
+def test_price_in_another_currency_is_no_other_price(tmp_path):
+    changes = {"M!A1": "Share price (EUR)", "Reverse!A2": "Share price (USD)", "Reverse!B2": 27.5}
+    assert results(tmp_path, BLOCK | changes)["reverse.price-anchor"].status == "pass"
+
+
+def test_market_value_that_adds_the_net_debt_the_wrong_way_is_found(tmp_path):
+    finding = results(tmp_path, CLOSED | {"Reverse!B2": "=B1-M!B6"})["reverse.price-anchor"].findings[0]
+    assert (str(finding.cell), finding.found, finding.expected) == ("Reverse!B2", 1300.0, pytest.approx(1700.0))
+
+
+def test_market_value_in_another_unit_is_named_where_it_starts(tmp_path):
+    finding = results(tmp_path, CLOSED | {"Reverse!B1": "=M!B1*M!B5*100"})["reverse.price-anchor"].findings[0]
+    assert str(finding.cell) == "Reverse!B1"
+
+
+def test_block_discounted_at_the_cost_of_equity_is_found(tmp_path):
+    changes = {"Reverse!C4": [f"={year}3/(1+M!$B$3)^M!{year}11" for year in YEARS]}
+    finding = results(tmp_path, BLOCK | changes)["reverse.fixed-terms"].findings[0]
+    assert str(finding.cell) == "Reverse!C4"
+
+
+def test_implied_figure_that_nothing_holds_against_the_price_is_no_answer(tmp_path):
+    changes = {"M!A25": "Implied EV/FCF multiple", "M!B25": "=B19/C12", "M!A26": "Implied return", "M!B26": "=C12/B19"}
+    assert results(tmp_path, changes)["reverse.solves-to-price"].status == "not_applicable"
