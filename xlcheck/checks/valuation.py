@@ -193,6 +193,8 @@ def money_per_output(roles: Roles, output: CellRef) -> float | None:
         return 1.0
     if equity is not None and equity.value and value.value:
         return equity.value / value.value
+    if shares is None and "fcfe" in roles.series and not {"enterprise_value", "equity_value"} & set(roles.scalars):
+        return 1.0  # dividends a share
     return shares.value if shares is not None else None
 
 

@@ -35,11 +35,12 @@ class Walk:
         top, self.named = self.chain.top, named
         if named:
             self._put(role, top)
-        if role == "value_per_share":
+        if role == "value_per_share" and self._kind(Ref(top)) not in ("ev", "sum_pv", "tv"):
             self._per_share(top, 0)
         elif role == "equity_value":
             self._equity(Ref(top))
         else:
+            self.named = named and role == "enterprise_value"  # dividends a share: present values are the value a share
             self._enterprise(Ref(top))
         return self.chain
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from xlcheck.cells import CellRef
 from xlcheck.formula import Call, Node, Ref, factors, walk
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.shape import Kind, Shape, rate_of
+from xlcheck.roles.shape import Kind, Shape, power_of, rate_of
 
 SURE = 0.85
 """How well a label must name a step."""
@@ -38,6 +38,9 @@ def named_shape(naming: Naming, cell: CellRef, node: Node, shape: Shape | None, 
     """Return what a cell is, by its build or else by its label; `inside` is what the cells it reads are."""
     if shape is not None and shape.kind != "pv":
         return shape
+    running = _running(naming, cell, node, inside) if shape is None else None
+    if running is not None:
+        return Shape("divisor", running)
     role = named_step(naming, cell)
     if role == "sum_pv_fcff":
         return _sum(node) or shape
@@ -59,6 +62,19 @@ def named_shape(naming: Naming, cell: CellRef, node: Node, shape: Shape | None, 
     if role == "pv_terminal_value" and any(one.kind == "tv" for one in inside):
         return Shape("pv_tv", rate, flow=next((one for one in read if one != rate), None))
     return None
+
+
+def _running(naming: Naming, cell: CellRef, node: Node, inside: list[Shape]) -> CellRef | None:
+    """Return the rate of a divisor that grows from period to period: 1 + r, then the one before times 1 + r."""
+    parts = [one for one, exponent in factors(node) if exponent == 1]
+    grown = [power[0] for one in parts if (power := power_of(one)) is not None and power[1] is None]
+    before = [one.cell for one in parts if isinstance(one, Ref)]
+    if len(grown) != 1 or grown[0] is None or len(grown) + len(before) != len(factors(node)) or len(before) > 1:
+        return None
+    beside = [one for one in before if (cell.row - one.row, cell.column - one.column) in ((0, 1), (1, 0))]
+    from_one = all(naming.layout.value(one) == 1 for one in before)
+    chained = bool(beside) and (from_one or any(one.kind == "divisor" for one in inside))
+    return grown[0] if naming.score(grown[0], *RATES) >= INPUT and (chained or not before) else None
 
 
 def _whole(role: str, inside: list[Shape]) -> Shape | None:

@@ -92,7 +92,8 @@ class Naming:
 
 
 def _row_labels(sheet: SheetLayout, ref: CellRef) -> list[tuple[int, str]]:
-    return [(column, text) for column, text in sheet.left_texts(ref.row, ref.column) if not is_unit(text)]
+    texts = list(sheet.left_texts(ref.row, ref.column))
+    return [(column, text) for column, text in texts if not is_unit(text)] or texts[-1:]  # "Per share" alone is a label
 
 
 def _full_between(sheet: SheetLayout, ref: CellRef, head: int) -> bool:

@@ -1,0 +1,97 @@
+"""Valuations of the equity itself: dividends a share, excess returns of a bank; and labels that name little."""
+
+import pytest
+from layouts import Layout, workbook
+
+from xlcheck.checking import Request, Workpaper, run_checks
+from xlcheck.graph import build_graph
+from xlcheck.recompute import recompute
+from xlcheck.roles.locate import locate
+from xlcheck.workbook import load
+
+DIVIDENDS = """
+## DDM
+A1 Alder Gas, dividend discount model, EUR per share
+A3:B3 Cost of equity | 8%
+A4:B4 Long-term growth | 3%
+A6:E6 Year | 2026 | 2027 | 2028 | 2029
+A7:E7 Dividend per share | 2 | 2.2 | 2.4 | 2.5
+A8 Discount factor
+B8:E8 =1/(1+$B$3)^(B6-2025)
+A9 Present value
+B9:E9 =B7*B8
+A11 Sum of present values
+B11 =SUM(B9:E9)
+A12 Terminal value
+B12 =E7*(1+B4)/(B3-B4)
+A13 PV of terminal value
+B13 =B12*E8
+A14 Value per share
+B14 =B11+B13
+"""
+EXCESS = """
+## Bank
+A1 Alder Bank, excess returns, EUR m
+A2:B2 Cost of equity | 10%
+A3:B3 Book value of equity | 1000
+A4:E4 Year | 2026 | 2027 | 2028 | 2029
+A5:E5 Excess return on equity | 40 | 35 | 30 | 20
+A6 {label}
+B6 =1+B2
+C6:E6 =B6*(1+$B$2)
+A7 Present value
+B7:E7 =B5/B6
+A8 Sum of present values
+B8 =SUM(B7:E7)
+A9 Value of equity
+B9 =B3+B8
+A10:B10 Number of shares (m) | 100
+A11 {headline}
+B11 =B9/B10
+"""
+
+
+def study(text, tmp_path):
+    path = tmp_path / "book.xlsx"
+    workbook(Layout("book", text, {}, {})).save(path)
+    book = load(path)
+    recalc = recompute(book)
+    graph = build_graph(book)
+    return Workpaper(book, recalc, graph, locate(book, recalc, graph))
+
+
+def cells(paper, role):
+    held = paper.roles.scalars.get(role)
+    return None if held is None else str(held.cell)
+
+
+def test_dividends_a_share_are_discounted_to_a_value_per_share_without_a_bridge(tmp_path):
+    paper = study(DIVIDENDS, tmp_path)
+    roles = ("value_per_share", "sum_pv_fcff", "terminal_value", "pv_terminal_value", "terminal_growth")
+    assert [cells(paper, role) for role in roles] == ["DDM!B14", "DDM!B11", "DDM!B12", "DDM!B13", "DDM!B4"]
+    assert cells(paper, "cost_of_equity") == "DDM!B3"
+    assert cells(paper, "enterprise_value") is None
+    assert [str(one) for one in paper.roles.series["fcfe"].cells] == ["DDM!B7", "DDM!C7", "DDM!D7", "DDM!E7"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [(("B13 =B12*E8", "B13 =B12*E8"), "pass"), (("B13 =B12*E8", "B13 =B12*E8*E8"), "fail")],
+)
+def test_terminal_value_a_share_is_held_against_the_dividends(changes, status, tmp_path):
+    paper = study(DIVIDENDS.replace(*changes), tmp_path)
+    assert run_checks(paper, [Request("terminal.discounted-once", {})])[0].status == status
+
+
+@pytest.mark.parametrize("label", ["Cumulated cost of equity", "Compounded"])
+def test_divisor_that_grows_by_the_rate_from_year_to_year_discounts(label, tmp_path):
+    paper = study(EXCESS.format(label=label, headline="Value per share"), tmp_path)
+    assert cells(paper, "value_per_share") == "Bank!B11"
+    assert cells(paper, "equity_value") == "Bank!B9"
+    assert cells(paper, "cost_of_equity") == "Bank!B2"
+    assert [str(one) for one in paper.roles.series["pv_fcff"].cells] == ["Bank!B7", "Bank!C7", "Bank!D7", "Bank!E7"]
+
+
+def test_per_share_alone_in_its_row_is_a_label_and_no_unit(tmp_path):
+    paper = study(EXCESS.format(label="Compounded", headline="Per share"), tmp_path)
+    assert cells(paper, "value_per_share") == "Bank!B11"
