@@ -18,6 +18,8 @@ NAMES = [
     "excess_returns",
     "japanese_mid_year",
     "labels_on_the_right",
+    "net_income_to_firm",
+    "peers_and_exit_on_ebit",
     "pence_three_statements",
     "present_value_function",
     "quarterly_flows",

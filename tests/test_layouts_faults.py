@@ -43,6 +43,15 @@ WRONG = [
     ("assumptions_by_key", "model", "C10:G10 =C9-B9", "flow.nwc-sign", "model!C10"),
     ("excess_returns", "Equity valuation", "B30 =B26+B27+B28", "terminal.discounted-once", "Equity valuation!B30"),
     ("excess_returns", "Equity valuation", "B7 =B4*B5+B6", "wacc.capm", "Equity valuation!B7"),
+    ("peers_and_exit_on_ebit", "Peers", "E7 =B7/(1+(1-D6)*C7)", "recompute.row-consistency", "Peers!E7"),
+    ("peers_and_exit_on_ebit", "Drivers", "F11 =AVERAGE(B11:C11)", "recompute.row-consistency", "Drivers!F11"),
+    ("peers_and_exit_on_ebit", "WACC", "B8 =B7*(1+(1-B5)*B6)", "wacc.relevered-beta", "WACC!B8"),
+    ("peers_and_exit_on_ebit", "WACC", "B9 =B3+B8*B4", "wacc.capm", "WACC!B9"),
+    ("peers_and_exit_on_ebit", "DCF", "E15:I15 =E7-E10+E8-E12-E14", "flow.fcff-identity", "DCF!E15"),
+    ("peers_and_exit_on_ebit", "DCF", "E12:I12 =E5*Drivers!$F$11", "flow.row-is-what-it-says", "DCF!E12"),
+    ("peers_and_exit_on_ebit", "DCF", "B32 =SUM(B29,B31)", "bridge.equity-identity", "DCF!B32"),
+    ("net_income_to_firm", "Model", "C13:G13 =(C10+C11-C12)-(B10+B11-B12)", "flow.nwc-sign", "Model!C13"),
+    ("net_income_to_firm", "Model", "B60 =B57+B58-B59", "bridge.net-debt", "Model!B60"),
     ("chance_of_failure", "Valuation output", "B29 =B27+B28", "bridge.signs", "Valuation output!B29"),
 ]  # fmt: skip
 RIGHT = [

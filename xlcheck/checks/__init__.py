@@ -5,6 +5,7 @@ import xlcheck.checks.basis
 import xlcheck.checks.basis_periods
 import xlcheck.checks.bridge
 import xlcheck.checks.bridge_counts
+import xlcheck.checks.bridge_net
 import xlcheck.checks.bridge_shares
 import xlcheck.checks.bridge_sources
 import xlcheck.checks.bridge_total

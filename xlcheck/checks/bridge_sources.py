@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
-from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, memory, valuation
+from xlcheck.checking import Finding, NotApplicable, Outcomes, check
+from xlcheck.checks import claims, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.namesakes import idle_namesake, unlike
 from xlcheck.checks.sheet import row_label, year_of
@@ -351,49 +351,3 @@ def _discounted(
             expected = located.value * value if value < 1 else located.value / value
             message = f"{role.replace('_', ' ')} {located.cell} is discounted with {cell}: balances count at face"
             yield money(message, located.cell, located.value, expected)
-
-
-@check("bridge.net-debt")
-def net_debt(
-    net_debt: Located, cash: Located | None, debt: Located | None, roles: Roles, recalc: Recalc, graph: Graph
-) -> Outcomes:
-    """Net debt is debt less cash.
-
-    What it holds:
-        Net debt rises with debt and falls with cash, and equals debt less cash where both are bound.
-    Why it matters:
-        Cash added to debt counts against the shareholders what belongs to them.
-    Accepted conventions:
-        Net cash with the opposite sign; further items inside net debt (leases, minorities); a typed amount.
-    Example:
-        ``=-B13`` under "Net debt": the cash of 11,144 in B12 is left out.
-    How to fix:
-        ``=debt-cash``.
-    Units and tolerance:
-        Money of the sheet; 1e-6.
-    Source:
-        Koller et al., Valuation, ch. 16.
-    """
-    if net_debt.cell is None or cash is None or debt is None or cash.cell is None or debt.cell is None:
-        yield NotApplicable(reason="cash, debt and net debt are not all bound")
-        return
-    if not cash.value or debt.value is None:
-        yield NotApplicable(reason="cash or debt is zero or empty")
-        return
-    value, sums = net_debt.value, abs(debt.value) - abs(cash.value)
-    if value is not None and any(valuation.close(abs(value), abs(one)) for one in (sums,)):
-        yield Fits(convention="debt less cash")
-        return
-    node = claims.formula_node(net_debt.cell, recalc)
-    above = memory.above(graph, [net_debt.cell])
-    if node is None:
-        yield Unverifiable(reason=f"{net_debt.cell} is typed and is not debt less cash")
-    elif debt.cell in above and cash.cell not in above and graph.pure_link(cash.cell) not in above:
-        sign = -1.0 if value is not None and value < 0 else 1.0
-        message = f"net debt {net_debt.cell} leaves out the cash of {abs(cash.value):.6g} ({cash.cell})"
-        yield money(message, net_debt.cell, value, sign * sums)
-    elif value is not None and valuation.close(abs(value), abs(debt.value) + abs(cash.value)):
-        message = f"net debt {net_debt.cell} adds the cash ({cash.cell}) to the debt instead of deducting it"
-        yield money(message, net_debt.cell, value, sums)
-    else:
-        yield Fits(convention="net debt with further items")

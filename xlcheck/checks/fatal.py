@@ -358,5 +358,6 @@ def _judge_equity_flows(
 
 
 def _after_interest(flow: CellRef, paid: CellRef, recalc: Recalc) -> bool:
-    slope = live.derivative(recalc, flow, paid)
-    return slope is not None and 0.4 <= abs(slope) <= 1.001
+    """Say whether a flow bears its year's interest; interest that is added to a profit after it leaves none in."""
+    slope, amount = live.derivative(recalc, flow, paid), recalc.number(paid) or 0.0
+    return slope is not None and 0.4 <= abs(slope) <= 1.001 and slope * amount < 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checks.flow_drivers import depreciation_on_ebitda, tax_on_profit_after_interest
 from xlcheck.checks.flow_left_out import left_out
 from xlcheck.checks.flow_terms import (
     BASES,
@@ -149,7 +150,8 @@ def tax_on_ebit(
     """The flow bears tax, and the tax is computed on EBIT.
 
     What it holds:
-        A flow that starts from EBIT or EBITDA takes off taxes, and each year's tax is a rate times that year's EBIT.
+        A flow that starts from EBIT or EBITDA takes off taxes, and each year's tax is a rate times that year's EBIT; a
+        line that calls itself tax on EBIT does not tax the profit after interest.
     Why it matters:
         Tax on EBITDA ignores the depreciation shield; no tax at all inflates every flow.
     Accepted conventions:
@@ -184,6 +186,9 @@ def tax_on_ebit(
             )
             return
     cells = taxes.cells if taxes else _tax_cells(recalc, roles, items)
+    levered = tax_on_profit_after_interest(recalc, cells)
+    if levered is not None:
+        yield levered
     yield from _tax_base(recalc, roles, cells)
 
 
@@ -269,6 +274,8 @@ def fcff_identity(
         yield Unverifiable(reason=f"the terms of {first} are not all understood")
         return
     wrong = list(_wrong_direction(recalc, roles, fcff))
+    twice = depreciation_on_ebitda(recalc, linked(recalc, first), items)
+    wrong += [twice] if twice is not None else []
     yield from wrong
     if not wrong and _depreciation_missing(recalc, kinds, items, depreciation):
         amount = recalc.number(depreciation.cells[0]) if depreciation else None

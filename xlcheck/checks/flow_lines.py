@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, is_number
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
+from xlcheck.checks.flow_drivers import BEFORE_TAX, foreign_share
 from xlcheck.checks.flow_terms import (
     Item,
     contribution,
@@ -224,6 +224,15 @@ def row_is_what_it_says(recalc: Recalc, graph: Graph, roles: Roles, fcff: Locate
                 found=str(target),
                 expected=expected,
             )
+        shares = foreign_share(recalc, graph, item)
+        if shares is not None:
+            yield Finding(
+                message=f"{item.cell} says {_first(label)!r} and is made of {shares[0]}, "
+                f"{_first(line_label(recalc, shares[0]))!r}; {shares[1]} moves nothing",
+                cell=item.cell,
+                found=str(shares[0]),
+                expected=str(shares[1]),
+            )
     if not known:
         yield NotApplicable(reason="the flow has no line whose source could be traced")
 
@@ -237,19 +246,11 @@ def _meant(recalc: Recalc, graph: Graph, cell: CellRef, target: CellRef, label: 
         # investment set equal to depreciation is a convention, unless an assumption of it stands there unused
         meant = next(namesakes(recalc, cell, label, target), None) or idle_anywhere(recalc, graph, cell)
         return str(meant) if meant is not None else None
-    if own in ("ebit", "ebitda", "nopat") and _AFTER_INTEREST.search(_first(source)):
+    if own in ("ebit", "ebitda", "nopat") and BEFORE_TAX.search(_first(source)):
         meant = next(namesakes(recalc, cell, label, target), None)
         return str(meant) if meant is not None else None
     idle = idle_namesake(recalc, graph, cell, label, target) if unlike(label, source) else None
     return str(idle) if idle is not None else None
-
-
-_AFTER_INTEREST = re.compile(
-    r"\b(?:profit|income|earnings|result|loss)\W+(?:\w+\W+)?before\W+(?:income\W+)?tax"
-    r"|\bpre-?\s?tax (?:profit|income|earnings)"
-    r"|\bPBT\b|\bEBT\b|税前利润|利润总额|経常利益|税引前|avant impôt|antes de impuestos|vor steuern|before taxation",
-    re.IGNORECASE,
-)
 
 
 def _first(label: str) -> str:

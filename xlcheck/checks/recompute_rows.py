@@ -24,7 +24,8 @@ def row_consistency(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> O
     """Along a line of periods one formula is filled.
 
     What it holds:
-        Cells of a forecast line are the same formula moved along the line, compared by what they refer to. A cell that
+        Cells of a forecast line are the same formula moved along the line, compared by what they refer to; so are the
+        rows of a table, where one reads its neighbour's row or fewer numbers than all others. A cell that
         differs between neighbours that agree, a last period that reads another line, and an unanchored assumption that
         slides onto empty cells are findings.
     Why it matters:
@@ -62,7 +63,8 @@ def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
             written = any(
                 slot.place != "#" for form in one.line.forms[one.start : one.stop] if form for slot in form.slots
             )
-            if not one.typed and written and numeric and (across or timeline.runs_down(one.cells[0])):
+            dated = across or timeline.runs_down(one.cells[0])
+            if not one.typed and written and numeric and (dated or _slips_in_a_table(recalc, one)):
                 yield _break_finding(book, one)
         for line in lines_of(recalc, sheet, across=across):
             if across or timeline.runs_down(line.cells[-1]):
@@ -79,6 +81,40 @@ def _break_finding(book: Book, one: Break) -> Finding:
         found=_formula(book, first),
         expected=f"the formula of {model}, filled: {_formula(book, model)}",
     )
+
+
+def _slips_in_a_table(recalc: Recalc, one: Break) -> bool:
+    """Say whether a row of a table (peers, tranches) reads its neighbour's row, or fewer of its columns than others.
+
+    Cells that hold no number are left out on purpose: an average that starts a year later is no slip.
+    """
+    step, shape, own = _moves(one.line, one.pattern), one.line.shapes[one.start], one.cells[0]
+    if step is None or shape is None or len(one.cells) > 1 or shape.text != one.pattern.text:
+        return False
+    changed = 0
+    for base, move, found in zip(one.pattern.slots, step, shape.slots, strict=True):
+        wanted = tuple(round(value + by * one.start) for value, by in zip(base.numbers, move, strict=True))
+        if base.place != found.place:
+            return False
+        if found.numbers == wanted:
+            continue
+        changed += 1
+        if found.place == "#" or not _is_near_slip(recalc, Slot(base.place, wanted), found, own):
+            return False
+    return changed > 0
+
+
+def _is_near_slip(recalc: Recalc, wanted: Slot, found: Slot, own: CellRef) -> bool:
+    if len(wanted.numbers) == 2:
+        (row, column), (other, beside) = wanted.numbers, found.numbers
+        cell = CellRef(wanted.place, int(row), int(column))
+        return row == own.row and abs(other - row) == 1 and beside == column and recalc.number(cell) is not None
+    top, left, bottom, right = (int(value) for value in wanted.numbers)
+    first, last = int(found.numbers[1]), int(found.numbers[3])
+    if not top == bottom == own.row == found.numbers[0] == found.numbers[2] or not left <= first <= last <= right:
+        return False
+    missing = [*range(left, first), *range(last + 1, right + 1)]
+    return all(recalc.number(CellRef(wanted.place, top, column)) is not None for column in missing)
 
 
 def _formula(book: Book, ref: CellRef) -> str | None:

@@ -234,7 +234,8 @@ def shares_double_value_halves(
     Why it matters:
         A share count that the result does not read makes every per-share figure a claim.
     Accepted conventions:
-        Treasury stock and market weights: the equity value is held, so they do not feed back.
+        Treasury stock and market weights: the equity value is held, so they do not feed back. Methods that each link
+        the one count: doubled at its source, it halves all of them.
     Example:
         A value per share divided by a typed 613.3 beside a share count in its own cell.
     How to fix:
@@ -249,13 +250,14 @@ def shares_double_value_halves(
         yield NotApplicable(reason="value per share or shares are not in cells of their own")
         return
     above = memory.above(graph, [cell])
-    acting = next((one for one in (shares.cell, graph.pure_link(shares.cell)) if one in above), None)
-    if acting is None:
+    sources = [one for one in dict.fromkeys((shares.cell, graph.pure_link(shares.cell))) if one in above]
+    if not sources:
         yield from _unread_count(shares, cell, value, recalc, graph)
         return
     held = live.values_of(recalc, [equity_value.cell]) if equity_value is not None and equity_value.cell else {}
-    base = recalc.number(acting) or 0.0
-    moved = live.run(recalc, {**held, acting: base * 2}, [cell])[cell]
+    results = [live.run(recalc, {**held, one: (recalc.number(one) or 0.0) * 2}, [cell])[cell] for one in sources]
+    acting = sources[0]
+    moved = min(results, key=lambda one: abs(one - value / 2) if one is not None else float("inf"))
     if moved is None:
         yield Unverifiable(reason=f"{cell} could not be recomputed with twice the shares")
     elif abs(moved - value / 2) > max(0.01 * abs(value), 1e-9) and not held:

@@ -120,8 +120,16 @@ def _step(members: Sequence[tuple[int, Slot]]) -> tuple[float, ...]:
     )
     if not moves:
         return tuple(0.0 for _ in members[0][1].numbers)
-    step, _ = max(moves.items(), key=lambda item: (item[1], item[0] == tuple(0.0 for _ in item[0])))
-    return step
+    most = max(moves.values())
+    tied = [step for step, count in moves.items() if count == most]
+    if len(tied) == 1:
+        return tied[0]
+    return max(tied, key=lambda step: (_agreeing(members, step), not any(step)))
+
+
+def _agreeing(members: Sequence[tuple[int, Slot]], step: tuple[float, ...]) -> int:
+    """Return how many cells of a line are one formula filled by this movement."""
+    return max(Counter(_base(slot, step, index) for index, slot in members).values())
 
 
 def is_filled(one: Node, other: Node, step: int) -> bool:

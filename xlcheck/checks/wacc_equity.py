@@ -247,7 +247,41 @@ def relevered_beta(
     near = Tolerance(relative=NEAR, absolute=typed_digits(beta, recalc) + 1e-9)
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     ratios = list(_ratios(debt_to_equity, weight_debt, beta, recalc, graph))
+    slip = _levered_by_weight(beta, unlevered, tax, (weight_debt, debt_to_equity), near, graph)
+    if slip is not None:
+        yield slip
+        return
     yield from _judge_relevering(beta, unlevered, tax, ratios, near, recalc, graph)
+
+
+def _levered_by_weight(
+    beta: Located,
+    unlevered: float,
+    tax: float,
+    gearing: tuple[Located | None, Located | None],
+    near: Tolerance,
+    graph: Graph,
+) -> Finding | None:
+    """Return the finding of a beta that takes the weight of debt D/(D + E) for the ratio D/E.
+
+    `gearing` is the bound weight of debt and the bound D/E ratio, which may be one cell: then it is no such weight.
+    """
+    weight, ratio = gearing
+    share = weight.amount if weight is not None else None
+    if weight is not None and ratio is not None and ratio.cell == weight.cell:
+        return None
+    if weight is None or weight.cell is None or beta.cell is None or not share or not 0 < share < 1:
+        return None
+    if graph.pure_link(weight.cell) not in {graph.pure_link(one) for one in graph.precedents(beta.cell)}:
+        return None
+    for wanted, taken in (
+        (dcf.hamada(unlevered, share / (1 - share), tax), dcf.hamada(unlevered, share, tax)),
+        (dcf.harris_pringle(unlevered, share / (1 - share)), dcf.harris_pringle(unlevered, share)),
+    ):
+        if near.allows(beta.value or 0.0, taken) and not near.allows(taken, wanted):
+            message = f"the relevered beta {beta.cell} takes the weight of debt {weight.cell} ({share:.2%}) for D/E"
+            return Finding(message=message, cell=beta.cell, found=beta.value, expected=wanted, unit="number")
+    return None
 
 
 def _unlabelled_stem(beta: Located, recalc: Recalc, graph: Graph) -> Located | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, factors, terms, walk
 from xlcheck.roles.layout import Layout
+from xlcheck.roles.naming import Naming
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shape import Shape, unwrapped
 
@@ -45,6 +46,13 @@ def averaged(tree: Node, layout: Layout) -> list[Ref]:
         parts = [unwrapped(part) for _, part in terms(tree.left)]
         return [part for part in parts if isinstance(part, Ref)] if len(parts) == 2 else []
     return mixed(terms(tree), layout)
+
+
+def on_a_sum(multiple: Ref, over: list[Node], naming: Naming) -> bool:
+    """Say whether the product of `over` is an exit multiple on a sum of lines, such as EBIT and D&A."""
+    value = naming.layout.value(multiple.cell)
+    summed = all(isinstance(one, Ref) or len(terms(one)) > 1 for one in over)
+    return summed and value is not None and value > 1 and naming.score(multiple.cell, "exit_multiple") >= 0.7
 
 
 def _is_weight(node: Node, layout: Layout) -> bool:

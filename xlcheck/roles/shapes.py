@@ -12,7 +12,7 @@ from functools import cached_property
 from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, terms, walk
 from xlcheck.keyed import parse_keyed
-from xlcheck.roles.blends import mean_of, mixed
+from xlcheck.roles.blends import mean_of, mixed, on_a_sum
 from xlcheck.roles.labelled import named_shape
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.shape import TYPED, Kind, Shape, combined, linked, power_of, rate_of, unwrapped
@@ -321,6 +321,8 @@ class Shapes:
             for multiple, base in (cells, cells[::-1]):
                 if self._is_multiple(multiple.cell, base.cell, home):
                     return Shape("tv", multiple=multiple.cell, flow=base.cell)
+        if not under and len(cells) == 1 and len(over) == 2 and on_a_sum(cells[0], over, self.naming):
+            return Shape("tv", multiple=cells[0].cell)
         if len(over) == 1 and not under:
             if isinstance(over[0], Range):
                 return self._sum(((1, over[0]),))

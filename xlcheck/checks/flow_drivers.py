@@ -1,0 +1,108 @@
+"""What drives a line of the flow: the profit that its tax is taken on, the share of sales that it is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from xlcheck.cells import CellRef
+from xlcheck.checking import Finding
+from xlcheck.checks.flow_terms import Item, contribution, kind_of_label, line_label, traced
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Ref, factors, terms, walk
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+
+_ON_OPERATIONS = re.compile(
+    r"\bon (?:EBITA?|operating (?:profit|income))\b|\b(?:notional|unlevered) (?:cash )?tax", re.IGNORECASE
+)
+"""Labels of a tax line that say what the tax is taken on."""
+BEFORE_TAX = re.compile(
+    r"\b(?:profit|income|earnings|result|loss)\W+(?:\w+\W+)?before\W+(?:income\W+)?tax"
+    r"|\bpre-?\s?tax (?:profit|income|earnings)"
+    r"|\bPBT\b|\bEBT\b|税前利润|利润总额|経常利益|税引前|avant impôt|antes de impuestos|vor steuern|before taxation",
+    re.IGNORECASE,
+)
+_SHARES = {
+    "capex": re.compile(r"cap(?:ital)?[\s-]?ex|资本(?:性)?(?:开)?支出", re.IGNORECASE),
+    "depreciation": re.compile(r"deprec|amorti[sz]|\bD\s?&\s?A\b|折旧|摊销", re.IGNORECASE),
+    "nwc": re.compile(r"working cap|\bN?WC\b|营运资", re.IGNORECASE),
+    "taxes": re.compile(r"\btax|税", re.IGNORECASE),
+}
+"""Words by which the label of a share (``Capex % of sales``) names the line that it is for."""
+_SHIELD = re.compile(r"tax|shield|税|%|[x×*]\s*t\b", re.IGNORECASE)
+_NEAR = 20
+"""Rows around a share in which the one that the line should read may stand."""
+
+
+def tax_on_profit_after_interest(recalc: Recalc, cells: Sequence[CellRef]) -> Finding | None:
+    """Return the finding of a tax line named after the operating profit that taxes the profit after interest."""
+    for cell in cells[:1]:
+        if not _ON_OPERATIONS.search(_first(line_label(recalc, cell))):
+            continue
+        node = trees(recalc).get(traced(recalc, cell)[1])
+        for part in walk(node) if node is not None else ():
+            if isinstance(part, Ref) and _is_after_interest(recalc, part.cell):
+                return Finding(
+                    message=f"{cell} says {_first(line_label(recalc, cell))!r} and taxes the profit after interest "
+                    f"({part.cell}, {_first(line_label(recalc, part.cell))!r})",
+                    cell=cell,
+                    found=recalc.number(cell),
+                    expected="the tax on the EBIT of the same year",
+                )
+    return None
+
+
+def _is_after_interest(recalc: Recalc, cell: CellRef) -> bool:
+    """Say whether a cell is labelled as a profit before tax and its formula reads an interest line."""
+    if not BEFORE_TAX.search(_first(line_label(recalc, cell))):
+        return False
+    node = trees(recalc).get(traced(recalc, cell)[1])
+    read = [part.cell for part in walk(node) if isinstance(part, Ref)] if node is not None else []
+    return any(kind_of_label(line_label(recalc, one)) == "interest" and recalc.number(one) for one in read)
+
+
+def depreciation_on_ebitda(recalc: Recalc, flow: CellRef, items: Sequence[Item]) -> Finding | None:
+    """Return the finding of a flow from EBITDA, which has depreciation in it, that adds depreciation once more."""
+    kinds = {item.kind for item in items}
+    if "ebitda" not in kinds or kinds & {"ebit", "nopat", "after_financing", "revenue"}:
+        return None
+    added = [item for item in items if item.kind == "depreciation" and not _SHIELD.search(item.label)]
+    amounts = [contribution(recalc, item) or 0.0 for item in added]
+    if sum(amounts) <= 0 or any(amount < 0 for amount in amounts) or any(item.cell is None for item in added):
+        return None
+    value = recalc.number(flow)
+    return Finding(
+        message=f"{flow} adds depreciation ({added[0].cell}) to a flow from EBITDA, which holds it already",
+        cell=flow,
+        found=value,
+        expected=None if value is None else value - sum(amounts),
+    )
+
+
+def foreign_share(recalc: Recalc, graph: Graph, item: Item) -> tuple[CellRef, CellRef] | None:
+    """Return the share that a line is made of and the one meant, where the first names another line.
+
+    Only where the share that names the line itself stands near and is read by no formula.
+    """
+    own = _SHARES.get("nwc" if item.kind == "change_in_nwc" else item.kind or "")
+    node = trees(recalc).get(traced(recalc, item.cell)[1]) if item.cell is not None else None
+    if own is None or node is None or len(terms(node)) != 1:
+        return None
+    parts = [factor.cell for factor, power in factors(terms(node)[0][1]) if isinstance(factor, Ref) and power == 1]
+    shares = [cell for cell in parts if 0 < abs(recalc.number(cell) or 0.0) < 1]
+    if len(parts) != 2 or len(shares) != 1:
+        return None
+    share, label = shares[0], _first(line_label(recalc, shares[0]))
+    if own.search(label) or not any(words.search(label) for words in _SHARES.values()):
+        return None
+    for row in range(max(1, share.row - _NEAR), share.row + _NEAR + 1):
+        cell = CellRef(share.sheet, row, share.column)
+        named = 0 < abs(recalc.number(cell) or 0.0) < 1 and own.search(_first(line_label(recalc, cell)))
+        if named and not graph.dependents(cell):
+            return share, cell
+    return None
+
+
+def _first(label: str) -> str:
+    return label.split(" | ", maxsplit=1)[0]
