@@ -9,14 +9,16 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import live, memory, valuation
+from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.bridge_shares import count_power, in_units, with_label_unit, with_source_unit
+from xlcheck.checks.exchange_rates import first_code, may_quote, quoted_pair
 from xlcheck.checks.minor_units import lacks_hundred
 from xlcheck.checks.scaled_links import odd_links
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Unit
+from xlcheck.roles.rates import is_upside
 
 
 @check("fatal.unit-mix", severity="fatal")
@@ -131,17 +133,16 @@ def _market_value(
     power = math.log10(ratio) if ratio > 0 else 0.0
     declared = math.log10(shares.factor / market.factor) if shares.factor != 1 and market.factor != 1 else 0.0
     off = round(power + declared)
-    if off and off % 3 == 0 and abs(power + declared - off) < 0.02 and (shares.factor != 1 or market.factor == 1):
+    slips = {3, 6, 9} | _indian_slips(shares, market)
+    if abs(off) in slips and abs(power + declared - off) < 0.02 and (shares.factor != 1 or market.factor == 1):
         message = f"price × shares ({shares.cell}) is 10^{off} times the market value {market.cell}"
         expected = shares.value / 10.0**off
         yield Finding(message=message, cell=shares.cell, found=shares.value, expected=expected, unit="count")
 
 
-_CODES = {"RMB": "CNY", "人民币": "CNY", "港元": "HKD", "港币": "HKD", "美元": "USD", "欧元": "EUR", "日元": "JPY"}
-_CODE = r"([A-Z]{3}|人民币|港元|港币|美元|欧元|日元)"
-_PER = re.compile(_CODE + r"\s*(?:per|for|pro|je)\s*(?:1\s*|one\s+)?" + _CODE)
-_EACH = re.compile(r"(?:1|每)\s*" + _CODE + r"\s*(?:=|兑|等于|in)\s*[0-9.]*\s*" + _CODE)
-_ISO = re.compile(r"(?<![A-Z])(CNY|RMB|HKD|USD|EUR|GBP|JPY|INR|CHF|AUD|CAD|SGD|TWD|KRW|SEK|NOK|DKK)(?![A-Z])")
+def _indian_slips(shares: Located, market: Located) -> set[int]:
+    """Return the powers of ten between lakh, crore and million where one of the first two is declared."""
+    return {1, 2, 5, 7} if {shares.factor, market.factor} & {1e5, 1e7} else set()
 
 
 @dataclass(frozen=True)
@@ -161,29 +162,17 @@ def quotes(recalc: Recalc) -> list[Quote]:
 def _quotes(recalc: Recalc) -> list[Quote]:
     found: list[Quote] = []
     texts = (held.stored for held in recalc.book.cells() if isinstance(held.stored, str))
-    if not any(quoted_pair(text) for text in texts):
+    if not any(may_quote(text) for text in texts if len(text) < 120):
         return found
     for held in recalc.book.cells():
         rate = recalc.number(held.ref)
         if rate is None or rate <= 0 or rate == 1:
             continue
         text = f"{row_label(recalc, held.ref)} {text_at(recalc, held.ref.offset(0, 1))}"
-        pair = quoted_pair(text) if "per" in text or "每" in text or "兑" in text or "pro" in text else None
+        pair = quoted_pair(text, rate) if may_quote(text) else None
         if pair is not None:
             found.append(Quote(held.ref, *pair))
     return found
-
-
-def quoted_pair(text: str) -> tuple[str, str] | None:
-    """Return (quoted, base) of a text such as ``HKD per 1 RMB``; None where no direction is stated."""
-    per, each = _PER.search(text), _EACH.search(text)
-    if per is not None:
-        return _iso(per[1]), _iso(per[2])
-    return (_iso(each[2]), _iso(each[1])) if each is not None else None
-
-
-def _iso(code: str) -> str:
-    return _CODES.get(code, code)
 
 
 def currency_of(located: Located | None, recalc: Recalc) -> str | None:
@@ -191,10 +180,7 @@ def currency_of(located: Located | None, recalc: Recalc) -> str | None:
     if located is None or located.cell is None:
         return None
     text = f"{row_label(recalc, located.cell)} {text_at(recalc, located.cell.offset(0, 1))}"
-    match = _ISO.search(text)
-    if match is not None:
-        return _iso(match[1])
-    return located.currency
+    return first_code(text) or located.currency
 
 
 @check("fatal.currency-mix", severity="fatal")
@@ -239,7 +225,10 @@ def currency_mix(
     used = [quote for quote in quotes(recalc) if quote.cell in above and quote.quoted != quote.base]
     sources = {graph.pure_link(quote.cell): quote for quote in used}
     if not used:
-        yield from _unconverted(value_per_share, current_price, upside, enterprise_value or equity_value, recalc, graph)
+        yield from _unconverted(value_per_share, current_price, upside, equity_value or enterprise_value, recalc, graph)
+        return
+    if (missed := _past_the_rate(upside, current_price, used, recalc, graph)) is not None:
+        yield missed
         return
     target = currency_of(current_price, recalc)
     for cell, quote in sources.items():
@@ -248,6 +237,26 @@ def currency_mix(
             continue
         wanted = 1.0 if target == quote.quoted else -1.0
         yield from _turned(cell, quote, wanted, outputs, recalc, graph)
+
+
+def _past_the_rate(
+    upside: Located | None, price: Located, used: list[Quote], recalc: Recalc, graph: Graph
+) -> Finding | None:
+    """Find an upside that sets the price against a value declared in another currency, no exchange rate between."""
+    target = label_code(price, recalc)
+    if price.cell is None or target is None:
+        return None
+    rates = {quote.cell for quote in used}
+    for reader in [upside.cell] if upside is not None and upside.cell else graph.dependents(price.cell):
+        tree = claims.formula_node(reader, recalc)
+        for cell in graph.precedents(reader) if tree is not None else ():
+            code = label_code(_named("value_per_share", cell, 0.0), recalc) if cell != price.cell else None
+            if code not in (None, target) and tree is not None and is_upside(tree, price.cell, cell):
+                if memory.above(graph, [reader]) & rates:
+                    continue
+                message = f"{reader} compares {cell}, declared in {code}, with a price in {target} unconverted"
+                return Finding(message=message, cell=reader, found=recalc.number(reader), expected=None, unit="rate")
+    return None
 
 
 def _comparison(value: CellRef, recalc: Recalc, graph: Graph) -> tuple[Located | None, Located | None]:
@@ -267,10 +276,11 @@ def _comparison(value: CellRef, recalc: Recalc, graph: Graph) -> tuple[Located |
     return None, None
 
 
-_PRICE = re.compile(r"\bprice\b|股价|现价|收盘价|kurs\b", re.I)
+_PRICE = re.compile(r"\bprice\b|股[价價価]|[现現市][价價]|收[盘盤][价價]|終値|kurs\b", re.I)
 
 
 def _named(role: str, cell: CellRef, value: float | None) -> Located:
+    """Return a cell in the role given."""
     unit: Unit = "rate" if role == "upside" else "per_share"
     return Located(role=role, cell=cell, value=value, unit=unit, confidence=1.0, how="label+graph")
 
@@ -327,6 +337,9 @@ def _unconverted(
     """Judge a comparison without any conversion: certain only where both sides declare a currency themselves."""
     own = {label_code(held, recalc) for held in (value, basis) if held is not None} - {None}
     other = label_code(price, recalc)
+    if (found := _never_converted(value, other, basis, recalc, graph)) is not None:
+        yield found
+        return
     if other is None or not own or other in own:
         yield NotApplicable(reason="one currency, or none declared")
         return
@@ -342,10 +355,23 @@ def _unconverted(
     yield Finding(message=message, cell=upside.cell, found=upside.value, expected=None, unit="rate")
 
 
+def _never_converted(
+    value: Located, target: str | None, basis: Located | None, recalc: Recalc, graph: Graph
+) -> Finding | None:
+    """Find a value per share declared in the price's currency whose equity, in another, is only divided by shares."""
+    if value.cell is None or target is None or label_code(value, recalc) != target:
+        return None
+    source = label_code(basis, recalc) if basis is not None and basis.cell is not None else None
+    read = [cell for cell in graph.precedents(value.cell) if recalc.number(cell) is not None]
+    if source in (None, target) or basis is None or basis.cell not in read or len(read) > 2:
+        return None
+    message = f"{value.cell} is declared in {target} but divides {basis.cell}, in {source}, unconverted"
+    return Finding(message=message, cell=value.cell, found=value.value, expected=None, unit="per share")
+
+
 def label_code(located: Located, recalc: Recalc) -> str | None:
     """Return the currency that a cell's own label or unit names."""
     if located.cell is None:
         return None
     text = f"{row_label(recalc, located.cell)} {text_at(recalc, located.cell.offset(0, 1))}"
-    match = _ISO.search(text) or _ISO.search(column_label(recalc, located.cell)[:12])
-    return _iso(match[1]) if match is not None else None
+    return first_code(text) or first_code(column_label(recalc, located.cell)[:12])

@@ -27,13 +27,13 @@ _SHORT = re.compile(
 )
 _LETTERS = {"m": 1e6, "b": 1e9, "k": 1e3}
 _CURRENCIES = (
-    (r"hk\$|\bhkd\b|港元|港币|港幣", "HKD"),
+    (r"hk\$|\bhkd(?![a-z])|(?<![a-z])hkd\b|港元|港币|港幣", "HKD"),
     (r"us\$|\busd\b|美元|u\.s\. dollar|\bus dollars?\b", "USD"),
     (r"a\$|\baud\b", "AUD"),
     (r"c\$|\bcad\b", "CAD"),
     (r"s\$|\bsgd\b", "SGD"),
-    (r"nt\$|\btwd\b|新台币|新臺幣", "TWD"),
-    (r"\brmb\b|\bcny\b|人民币|人民幣", "CNY"),
+    (r"nt\$|\btwd\b|新?台币", "TWD"),
+    (r"\b(?:rmb|cny)(?![a-z])|(?<![a-z])(?:rmb|cny)\b|人民币|人民幣", "CNY"),
     (r"€|\beur\b|\beuro\b|欧元", "EUR"),
     (r"£|\bgbp\b|英镑", "GBP"),
     (r"\bjpy\b|日元|円", "JPY"),

@@ -15,6 +15,7 @@ from xlcheck.roles.expressions import added
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shape import growth_divisor
 from xlcheck.roles.shapes import Shapes
+from xlcheck.roles.stages import opened, stages_of
 
 COUNTS = ("shares", "diluted_shares", "basic_shares")
 OUTPUTS = ("value_per_share", "equity_value", "enterprise_value", "sum_pv_fcff", "terminal_value", "pv_terminal_value")
@@ -278,21 +279,22 @@ class Walk:
 
     def _parts_of_enterprise(self, mains: list[Node], home: CellRef | None) -> None:
         pvs: list[Node] = []
+        stages = stages_of(self.shapes, mains)
         for main in mains:
             kind = self._kind(main)
             named_pv = isinstance(main, Ref) and self.shapes.naming.score(main.cell, "pv_terminal_value") >= 0.7
             if kind == "pv_tv" or (kind == "tv" and (named_pv or len(mains) > 1)):
                 self._put("pv_terminal_value", main.cell if isinstance(main, Ref) else None, main)
                 self._terminal(main)
-            elif kind == "sum_pv":
+            elif kind == "sum_pv" and main not in stages:
                 self._sum_of_pvs(main)
-            elif kind == "pv":
+            elif kind in ("pv", "sum_pv"):
                 pvs.append(main)
         if len(pvs) >= 2 and self.chain.sums is None:
-            self.chain.sums = added(pvs)
+            self._put("sum_pv_fcff", None, added(pvs))
+            self.chain.sums = added([part for main in pvs for part in opened(self.shapes, main, stages)])
             self.chain.sums_home = home
-            self._put("sum_pv_fcff", None, self.chain.sums)
-            self._rates_of_pvs([one.cell for one in pvs if isinstance(one, Ref)])
+            self._rates_of_pvs([cell for one in pvs for cell in cells_of(one)])
 
     def _sum_of_pvs(self, node: Node) -> None:
         cell = node.cell if isinstance(node, Ref) else None

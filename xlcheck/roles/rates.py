@@ -31,6 +31,30 @@ def compares(tree: Node, other: CellRef) -> bool:
     return False
 
 
+def is_upside(tree: Node, price: CellRef, value: CellRef) -> bool:
+    """Say whether a formula is value over price less one, in either way to write it."""
+    parts = terms(tree)
+    if len(parts) == 2:
+        (first, ratio), (second, one) = parts
+        divided = _quotient(ratio, price)
+        return first > 0 > second and isinstance(one, Number) and one.value == 1 and _is(divided, value)
+    difference = _quotient(tree, price)
+    both = terms(difference) if difference is not None else ()
+    return [sign for sign, _ in both] == [1, -1] and _is(both[0][1], value) and _is(both[1][1], price)
+
+
+def _is(node: Node | None, cell: CellRef) -> bool:
+    return isinstance(node, Ref) and node.cell == cell
+
+
+def _quotient(node: Node, below: CellRef) -> Node | None:
+    """Return what is divided by a cell."""
+    node = unwrapped(node)
+    if isinstance(node, Binary) and node.operator == "/" and _is(unwrapped(node.right), below):
+        return unwrapped(node.left)
+    return None
+
+
 def capital_parts(tree: Node, naming: Naming) -> Iterator[tuple[str, CellRef]]:
     """Yield role and cell for what a sum of weight times cost is made of; a tax shield names tax and debt."""
     for sign, part in terms(tree):
