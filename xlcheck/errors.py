@@ -29,6 +29,7 @@ class XlcheckError(Exception):
     exit_code = 5
 
     def __init__(self, message: str) -> None:
+        message = message.encode("utf-8", "backslashreplace").decode()  # names of files may be no UTF-8
         super().__init__(_ENDLESS.sub(lambda word: f"{word[0][:200]}…{word[0][-60:]}", message))
 
 

@@ -6,6 +6,7 @@ The file is read once, whole, into memory (so nothing can change under the run),
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import struct
 import zipfile
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from io import BytesIO
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from xlcheck.errors import SubmissionError, UsageError
@@ -26,6 +27,11 @@ _UNREADABLE = (".xls", ".xlsb", ".ods", ".numbers")
 _DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _XML_NAME = (".xml", ".rels", ".vml")
 _NAMED_IN_UTF8 = 0x800
+FOLDER_ENTRIES = 10_000
+"""Files and folders that a submission's folder may hold, hidden ones too."""
+FOLDER_DEPTH = 40
+"""Levels of folders in it."""
+_HIDDEN = (".", "~$", "__MACOSX")
 _CHUNK = 1 << 20
 _SLICE = 1 << 16
 
@@ -107,7 +113,7 @@ def find_workbook(path: str | Path, pattern: str | None = None) -> Submission:
         raise UsageError(f"{path}: no such file or folder; give a workbook or a folder that holds one")
     if path.is_file():
         return Submission(path, ())
-    files = [file for file in sorted(path.rglob("*")) if _is_submitted(file, path)]
+    files = submitted_files(path)
     memos = tuple(file for file in files if file.suffix.lower() in MEMO_SUFFIXES)
     books = [file for file in files if file.suffix.lower() in _READABLE]
     books = books or [file for file in files if file.suffix.lower() in _UNREADABLE]
@@ -122,13 +128,41 @@ def find_workbook(path: str | Path, pattern: str | None = None) -> Submission:
     if books:
         return Submission(books[0], memos)
     wanted = f"workbook matching {pattern}" if pattern else "workbook"
-    return Submission(None, memos, f"{path.name or path}: the folder holds no {wanted}; {ACCEPTED}")
+    return Submission(None, memos, f"{shown(path.name or str(path))}: the folder holds no {wanted}; {ACCEPTED}")
 
 
-def _is_submitted(file: Path, folder: Path) -> bool:
-    parts = file.relative_to(folder).parts
-    hidden = any(part.startswith((".", "~$", "__MACOSX")) for part in parts)
-    return not hidden and file.is_file() and not file.is_symlink()
+def submitted_files(folder: Path) -> list[Path]:
+    """Return the files of a submission's folder and its sub-folders, sorted.
+
+    Hidden ones, links and what is no regular file (pipes, devices) are left out. SubmissionError where it is no
+    folder, cannot be read, or holds more than `FOLDER_ENTRIES` or folders deeper than `FOLDER_DEPTH`.
+    """
+    told = shown(folder.name or str(folder))
+    if not folder.is_dir():
+        raise SubmissionError(f"{told}: this is neither a file nor a folder, but a pipe or a device; {ACCEPTED}")
+    found: list[Path] = []
+    waiting, seen = [(folder, 1)], 0
+    while waiting:
+        place, depth = waiting.pop()
+        if depth > FOLDER_DEPTH:
+            raise SubmissionError(f"{told}: its folders nest deeper than {FOLDER_DEPTH}; hand in fewer levels")
+        try:
+            with os.scandir(place) as entries:
+                inside = list(islice(entries, FOLDER_ENTRIES + 1))
+        except OSError as error:
+            raise SubmissionError(f"{told}: its folder {shown(place.name)} cannot be read: {error.strerror}") from None
+        seen += len(inside)
+        if seen > FOLDER_ENTRIES:
+            raise SubmissionError(f"{told}: it holds more than {FOLDER_ENTRIES:,} files and folders; hand in fewer")
+        plain = [entry for entry in inside if not entry.name.startswith(_HIDDEN)]
+        found += [Path(entry.path) for entry in plain if entry.is_file(follow_symlinks=False)]
+        waiting += [(Path(entry.path), depth + 1) for entry in plain if entry.is_dir(follow_symlinks=False)]
+    return sorted(found)
+
+
+def shown(name: str) -> str:
+    """Return a file's name as text that can be written: its bytes that are no UTF-8 are spelled out."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def open_package(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Package:
@@ -140,10 +174,16 @@ def open_package(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Package:
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"{path}: no such file; give an .xlsx or .xlsm workbook")
-    size = path.stat().st_size
-    if size > limits.file_bytes:
-        raise SubmissionError(f"{path.name}: the file has {size:,} bytes; at most {limits.file_bytes:,} are accepted")
-    return check_package(path.read_bytes(), path.name, limits)
+    name = shown(path.name)
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            data = file.read(limits.file_bytes + 1) if size <= limits.file_bytes else b""
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    if max(size, len(data)) > limits.file_bytes:
+        raise SubmissionError(f"{name}: the file has {size:,} bytes; at most {limits.file_bytes:,} are accepted")
+    return check_package(data, name, limits)
 
 
 def check_package(data: bytes, file_name: str, limits: Limits = DEFAULT_LIMITS) -> Package:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xlcheck.errors import SubmissionError
-from xlcheck.intake import MEMO_SUFFIXES, check_package
+from xlcheck.intake import MEMO_SUFFIXES, check_package, shown
 
 MAX_BYTES = 20_000_000
 """Size of a memo file above which it is not read."""
@@ -44,11 +44,11 @@ def read_memo(path: Path) -> Memo:
         return _docx(path, data)
     if suffix == ".pdf":
         return _pdf(path, data)
-    return Memo(path.name, (_decoded(data),))
+    return Memo(shown(path.name), (_decoded(data),))
 
 
 def _unread(path: Path, why: str) -> Memo:
-    return Memo(path.name, (), f"{path.name}: {why}")
+    return Memo(shown(path.name), (), f"{shown(path.name)}: {why}")
 
 
 def _decoded(data: bytes) -> str:
@@ -67,7 +67,7 @@ def _docx(path: Path, data: bytes) -> Memo:
     except ImportError:
         return _unread(path, "reading .docx needs the extra, pip install 'xlcheck[memo]'")
     try:
-        check_package(data, path.name)
+        check_package(data, shown(path.name))
         blocks = list(Document(BytesIO(data)).iter_inner_content())
         lines = []
         for block in blocks:
@@ -76,12 +76,12 @@ def _docx(path: Path, data: bytes) -> Memo:
             else:
                 lines += [" | ".join(cell.text for cell in row.cells) for row in block.rows]
     except SubmissionError as problem:
-        return Memo(path.name, (), str(problem))
+        return Memo(shown(path.name), (), str(problem))
     except MemoryError:
         raise
     except Exception as problem:  # noqa: BLE001 - whatever a damaged file makes its reader raise
         return _unread(path, f"it is no sound .docx file ({type(problem).__name__})")
-    return Memo(path.name, ("\n".join(lines),))
+    return Memo(shown(path.name), ("\n".join(lines),))
 
 
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zß-ÿ])")
@@ -103,7 +103,7 @@ def _pdf(path: Path, data: bytes) -> Memo:
     if not any(page.strip() for page in pages):
         return _unread(path, "its pages hold no text (scanned pages are pictures)")
     joined = "\n".join(pages)
-    return Memo(path.name, (*pages, joined, _HYPHENATED.sub("", joined)), pages=len(pages))
+    return Memo(shown(path.name), (*pages, joined, _HYPHENATED.sub("", joined)), pages=len(pages))
 
 
 _WRAPPED = re.compile(r"\n(?!\s*\n|\s*[-*•|#>]|\s*\d+[.)])")

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from xlcheck.quotes import Passages
     from xlcheck.scoring.decisions import Decision
 
+_DIGITS = 9
+"""Most digits of a whole number in a table."""
+
 
 class Marked(NamedTuple):
     """What a mode comes to."""
@@ -179,10 +182,10 @@ def _quantile(path: Path, row: Row) -> tuple[tuple[date, int], Decimal, Decimal,
         name = "level" if level is None else "value"
         raise SubmissionError(f"{where}: {name} is {cells[name]!r}; a finite number is expected")
     horizon = cells["horizon"]
-    if not horizon.isdecimal() or int(horizon) < 1:
+    if not horizon.isdecimal() or len(horizon) > _DIGITS or int(horizon) < 1:
         raise SubmissionError(f"{where}: horizon is {horizon!r}; a whole number of days is expected")
     made = day_of(cells["made_at"]) if cells.get("made_at") else None
-    if made is not None and made > day - timedelta(days=int(horizon)):
+    if made is not None and (day - made).days < int(horizon):
         raise SubmissionError(f"{where}: made on {made}, which is not {horizon} days ahead of {day}")
     if made is not None and until > made:
         raise SubmissionError(f"{where}: made on {made} from amounts of {until}; one of the two stamps is wrong")
@@ -269,7 +272,7 @@ def _scores(path: Path) -> tuple[dict[str, dict[str, int]], list[str]]:
     for row in read_table(path, ("question", "item", "score"), UsageError):
         question, item, score = (row.cells[name] for name in ("question", "item", "score"))
         where = f"{path.name}:{row.number}"
-        if not score.isdecimal():
+        if not score.isdecimal() or len(score) > _DIGITS:
             raise UsageError(f"{where}: the score of {item} is {score!r}; write a whole number from 0 to 4")
         if item in scores.setdefault(question, {}):
             raise UsageError(f"{where}: the item {item} of {question} stands there twice")

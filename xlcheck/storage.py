@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import time
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from xlcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
+
+_PARTIAL = ".partial"
+_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+_HOUR = 3_600.0
 
 
 def read(place: str) -> bytes | None:
@@ -30,16 +40,63 @@ def write(place: str, content: bytes) -> None:
     Object stores show a file when it is complete. On a disk it is written beside and renamed.
     """
     files, path = _opened(place)
-    local = not is_url(place)
     try:
         files.makedirs(files._parent(path), exist_ok=True)
-        target = f"{path}.{os.getpid()}.partial" if local else path
-        with files.open(target, "wb") as file:
-            file.write(content)
-        if local:
-            os.replace(target, path)  # noqa: PTH105 - the path is a text here
+        if is_url(place):
+            with files.open(path, "wb") as file:
+                file.write(content)
+        else:
+            try:
+                _write_beside(Path(path), content)
+            except FileNotFoundError:  # swept away by a run that took the writer for dead: hosts may share a name
+                _write_beside(Path(path), content)
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error}") from None
+
+
+def _write_beside(path: Path, content: bytes) -> None:
+    """Write a file under a name of its own, which tells whose it is, and rename it."""
+    partial = path.with_name(f"{path.name}.{_HOST}-{os.getpid()}-{token_hex(3)}{_PARTIAL}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError:
+        with suppress(OSError):  # of a disk that is full or gone
+            partial.unlink()
+        raise
+
+
+def sweep(folder: str) -> None:
+    """Take away what killed runs have left half written in a folder on the local disk.
+
+    A file goes if its writer ran on this machine and does so no more, or if it is an hour old: none takes so long.
+    """
+    if is_url(folder):
+        return
+    for partial in Path(_opened(folder)[1]).glob(f"*{_PARTIAL}"):
+        with suppress(OSError):  # another run may sweep too
+            if _is_left_over(partial):
+                partial.unlink()
+
+
+def _is_left_over(partial: Path) -> bool:
+    host, _, rest = partial.name.removesuffix(_PARTIAL).rpartition(".")[2].partition("-")
+    process = rest.partition("-")[0]
+    if host == _HOST and process.isdecimal() and not _runs(int(process)):
+        return True
+    return time.time() - partial.stat().st_mtime > _HOUR
+
+
+def _runs(process: int) -> bool:
+    if os.name != "posix":  # there the signal 0 would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def fetch(place: str, folder: str) -> str:
@@ -79,6 +136,16 @@ def matching(pattern: str) -> list[str]:
 def join(folder: str, *names: str) -> str:
     """Return the place of a name in a folder."""
     return "/".join([folder.rstrip("/"), *names])
+
+
+def lies_in(place: str, folder: str) -> bool:
+    """Tell whether a place is a folder or lies in it; links are followed."""
+    one, other = _whole(place), _whole(folder)
+    return one == other or one.startswith(other + "/")
+
+
+def _whole(place: str) -> str:
+    return place.rstrip("/") if is_url(place) else os.path.realpath(place).replace("\\", "/")
 
 
 def is_url(place: str) -> bool:

@@ -9,15 +9,20 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from pydantic import SkipValidation
+
 from xlcheck import storage
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
+from xlcheck.intake import shown
 
 GIVEN = ("verdicts", "binding", "overrides", "reads", "followup", "followup_verdicts")
 """What a grader may give with a submission, as `grade` names it."""
 COLUMNS = ("id", "submission", *GIVEN)
 WORKBOOKS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".xls", ".xlsb", ".ods", ".numbers")
 VERDICTS = (".json", ".jsonl")
+_LONGEST = 150
+"""Bytes of an id in a file's name, of which disks take 255."""
 
 
 class Job(Frozen):
@@ -25,8 +30,8 @@ class Job(Frozen):
 
     id: str
     """Unique in the batch: its name in the folder, or what the manifest says."""
-    submission: str
-    """Path or URL of a workbook, or of a folder with one and its memo files."""
+    submission: SkipValidation[str]
+    """Path or URL of a workbook, or of a folder with one and its memo files; a path may hold bytes that are no text."""
     verdicts: str | None = None
     """Path or URL of the judge's decisions on it; so the other files of the grader."""
     binding: str | None = None
@@ -39,7 +44,8 @@ class Job(Frozen):
     @property
     def key(self) -> str:
         """A file name for the id that no other id has."""
-        return re.sub(r"[^\w.-]+", "_", self.id)[:60] + "-" + hashlib.sha256(self.id.encode()).hexdigest()[:12]
+        plain = re.sub(r"[^\w.-]+", "_", self.id)[:60].encode()[:_LONGEST].decode(errors="ignore")
+        return plain + "-" + hashlib.sha256(self.id.encode()).hexdigest()[:12]
 
 
 def find_jobs(source: str, verdicts: str | None = None) -> tuple[Job, ...]:
@@ -58,8 +64,8 @@ def find_jobs(source: str, verdicts: str | None = None) -> tuple[Job, ...]:
     else:
         given = _given_verdicts(verdicts)
         found = storage.matching(source) if set(source) & set("*?[") else _of_folder(source)
-        shown = [(_name(place), place) for place in found if not _name(place).startswith((".", "~$", "__MACOSX"))]
-        jobs = [Job(id=name, submission=place, verdicts=given.get(name)) for name, place in shown]
+        named = [(_name(place), place) for place in found if not _name(place).startswith((".", "~$", "__MACOSX"))]
+        jobs = [Job(id=shown(name), submission=place, verdicts=given.get(name)) for name, place in named]
     return _unique(source, sorted(jobs, key=lambda job: job.id))
 
 
@@ -96,7 +102,13 @@ def _of_manifest(manifest: str) -> Iterable[Job]:
         if "submission" not in names or unknown:
             told = f"the column {unknown[0]!r} is unknown" if unknown else "there is no column submission"
             raise UsageError(f"{manifest}: {told}; the columns are submission and, if wanted, id, {', '.join(GIVEN)}")
+        if len(set(names)) < len(names):
+            raise UsageError(f"{manifest}: a column stands there twice: {', '.join(names)}")
         for row in rows:
+            if None in row:
+                raise UsageError(
+                    f'{manifest}, line {rows.line_num}: there are more cells than columns; quote a comma as "a,b"'
+                )
             yield _of_row(manifest, rows.line_num, {name: (text or "").strip() for name, text in row.items() if name})
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{manifest} is no CSV file in UTF-8: {error}") from None

@@ -13,6 +13,7 @@ from typing import Literal
 from xlcheck.batching.jobs import Job
 from xlcheck.cells import Frozen
 from xlcheck.errors import UsageError
+from xlcheck.intake import shown
 from xlcheck.report.document import Report
 from xlcheck.scoring.card import CardStatus
 
@@ -64,7 +65,7 @@ def row_of(job: Job, report: Report) -> Row:
     second_card = second.score_card if second is not None else None
     return Row(
         id=job.id,
-        submission=job.submission,
+        submission=shown(job.submission),
         status=card.status,
         score=card.score,
         low=card.low,
@@ -96,7 +97,7 @@ def _failed(report: Report) -> str:
 
 def lost_row(job: Job, status: Literal["ungradable", "error"], reason: str) -> Row:
     """Return the row of a submission that gave no report."""
-    return Row(id=job.id, submission=job.submission, status=status, reason=reason)
+    return Row(id=job.id, submission=shown(job.submission), status=status, reason=reason)
 
 
 def _listed(ids: Iterable[str]) -> str:

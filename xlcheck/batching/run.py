@@ -44,6 +44,9 @@ def run_batch(
         local = fetch_rubric(rubric, folder)
         task = task_sha256(local, load_rubric(local, CHECKS))
     plan = Plan(rubric=rubric, task_sha256=task, out=out, allowance=allowance)
+    _apart(out, jobs)
+    for folder in (out, storage.join(out, "reports"), storage.join(out, "rows")):
+        storage.sweep(folder)
     for _ in watched(runner(plan, jobs), "Grading", len(jobs)):
         pass
     rows = [_stored(plan, job) for job in jobs]
@@ -60,10 +63,18 @@ def task_sha256(rubric: str, rules: Rubric) -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
+def _apart(out: str, jobs: Sequence[Job]) -> None:
+    """Raise UsageError where the results would lie in a submission, and change it."""
+    for job in jobs:
+        if storage.lies_in(out, job.submission):
+            raise UsageError(f"{out}: the results would lie in the submission {job.id}; name another folder")
+
+
 def _stored(plan: Plan, job: Job) -> Row:
     stored = stored_row(plan, job)
-    if stored is None:
-        raise UsageError(f"{plan.out}: the row of {job.id} was taken away during the run; start it again")
+    if stored is None or stored.plan != plan.digest:
+        became = "taken away" if stored is None else "replaced by a batch with another rubric or other limits"
+        raise UsageError(f"{plan.out}: the row of {job.id} was {became} during the run; start it again")
     return stored.row
 
 

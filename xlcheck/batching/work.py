@@ -16,9 +16,11 @@ from xlcheck.cells import Frozen
 from xlcheck.checking import CHECKS
 from xlcheck.confinement import Allowance
 from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError
+from xlcheck.intake import shown, submitted_files
 from xlcheck.isolation import run_apart
 from xlcheck.report.document import Report
 from xlcheck.rubric import load_rubric
+from xlcheck.tabular import MAX_BYTES
 from xlcheck.taskfiles import named_files
 
 _TRIES = 2
@@ -35,10 +37,18 @@ class Plan(Frozen):
     """Folder of the results, a path or URL."""
     allowance: Allowance = Allowance()
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that the jobs have in common, xlcheck's version too, but not of where results go."""
+        told = f"{version('xlcheck')} {self.task_sha256} {self.allowance}"
+        return hashlib.sha256(told.encode()).hexdigest()
+
 
 class Done(Frozen):
     """A stored row, and what it was made from."""
 
+    plan: str = ""
+    """Digest of the plan that it was made by."""
     made_from: str
     """SHA-256 over all that it depends on; empty where that could not be read, which is tried again."""
     row: Row
@@ -54,15 +64,17 @@ def run_job(plan: Plan, job: Job) -> Row:
             local = job.model_copy(update=_fetched(job, folder))
             rubric = fetch_rubric(plan.rubric, folder)
             made_from = _digest(plan, local)
-        except XlcheckError as error:
-            return _keep(plan, job, Done(made_from="", row=lost_row(job, "error", str(error))))
+        except SubmissionError as error:
+            return _keep(plan, job, "", lost_row(job, "ungradable", str(error)))
+        except (XlcheckError, OSError, ValueError) as error:  # a place may hold a character that no path may
+            return _keep(plan, job, "", lost_row(job, "error", str(error)))
         stored = stored_row(plan, job)
-        if stored is not None and stored.made_from == made_from:
+        if stored is not None and stored.made_from == made_from and _has_report(plan, job, stored.row):
             return stored.row
         row, report = _graded(job, local, rubric, plan.allowance)
     if report is not None:
-        storage.write(storage.join(plan.out, "reports", f"{job.key}.json"), report.encode())
-    return _keep(plan, job, Done(made_from=made_from, row=row))
+        storage.write(_report_place(plan, job), report.encode())
+    return _keep(plan, job, made_from, row)
 
 
 def _places(job: Job) -> dict[str, str]:
@@ -99,9 +111,10 @@ def fetch_rubric(rubric: str, folder: str) -> str:
     return local
 
 
-def _keep(plan: Plan, job: Job, done: Done) -> Row:
+def _keep(plan: Plan, job: Job, made_from: str, row: Row) -> Row:
+    done = Done(plan=plan.digest, made_from=made_from, row=row)
     storage.write(_row_place(plan, job), done.model_dump_json().encode())
-    return done.row
+    return row
 
 
 def stored_row(plan: Plan, job: Job) -> Done | None:
@@ -117,20 +130,33 @@ def _row_place(plan: Plan, job: Job) -> str:
     return storage.join(plan.out, "rows", f"{job.key}.json")
 
 
+def _report_place(plan: Plan, job: Job) -> str:
+    return storage.join(plan.out, "reports", f"{job.key}.json")
+
+
+def _has_report(plan: Plan, job: Job, row: Row) -> bool:
+    """Tell whether the report of a row is still there; a row without a rubric never had one."""
+    return row.rubric_id is None or storage.exists(_report_place(plan, job))
+
+
 def _digest(plan: Plan, job: Job) -> str:
-    """SHA-256 over everything that the row depends on."""
-    whole = hashlib.sha256(f"{version('xlcheck')} {plan.task_sha256} {plan.allowance}".encode())
+    """SHA-256 over everything that the row depends on; SubmissionError for a folder beyond limits."""
+    whole = hashlib.sha256(plan.digest.encode())
     for name, place in _places(job).items():
         path = Path(place)
-        for file in _files(path):
-            whole.update(f"\0{name}\0{file.relative_to(path.parent)}\0".encode())
-            with file.open("rb") as content:
-                whole.update(hashlib.file_digest(content, "sha256").digest())
+        for file in submitted_files(path) if path.is_dir() else [path] if path.is_file() else []:
+            whole.update(f"\0{name}\0{shown(str(file.relative_to(path.parent)))}\0".encode())
+            whole.update(_content(file))
     return whole.hexdigest()
 
 
-def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+def _content(file: Path) -> bytes:
+    """Return a digest of a file, of one that is too large for any reader its size alone."""
+    size = file.stat().st_size
+    if size > MAX_BYTES:
+        return size.to_bytes(8)
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").digest()
 
 
 def _graded(job: Job, local: Job, rubric: str, allowance: Allowance) -> tuple[Row, str | None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xlcheck.arguments import Verbs, add_allowance, allowance_of, positive
 from xlcheck.commands.output import print_facts
+from xlcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from xlcheck.batching.rows import Summary
@@ -32,10 +33,15 @@ def add_verbs(verbs: Verbs) -> None:
 
 
 def _batch(args: argparse.Namespace) -> int:
+    from xlcheck import storage
     from xlcheck.batching.jobs import find_jobs
     from xlcheck.batching.run import run_batch
 
     jobs = find_jobs(args.source, args.verdicts)
+    if storage.lies_in(args.out, args.source):  # the next time its folders would be submissions
+        raise UsageError(
+            f"{args.out}: the results would lie among the submissions; name a folder outside {args.source}"
+        )
     found = run_batch(jobs, args.rubric, args.out, runner=_runner(args), allowance=allowance_of(args))
     print_facts(args, lambda: found.model_dump(mode="json"), lambda: _text(found, args.out))
     return 5 if found.status.get("error") else 0
