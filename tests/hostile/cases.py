@@ -311,7 +311,11 @@ def expressions() -> Iterator[Case]:
     yield Case("shared-bomb", "a long formula shared by a whole row", _shared, "")
     yield Case("loop", "a loop of 2,000 cells, 32,767 rounds", _loop, None)
     yield Case("data-table", "a data table of 1,000,000 cells", _data_table, None)
+    yield Case("table-at-the-edge", "a data table in row 1, whose axis would be row 0", _edge_table, None)
+    yield Case("table-header", "a loop through the header of a table", _header_loop, None)
     yield Case("names", "names that name each other", _names, None)
+    yield Case("doubling-names", "names that each name the one before twice", _doubling_names, None)
+    yield Case("calling-names", "LAMBDAs by name that call each other for ever", _calling_names, None)
     yield Case("name-chain", "a chain of 5,000 names", _name_chain, None)
     yield Case("macro", "a macro and an embedded object", _macro, None)
 
@@ -340,6 +344,30 @@ def _data_table() -> bytes:
     table = '<c r="B2"><f t="dataTable" ref="B2:ALM1001" dt2D="1" dtr="1" r1="A1" r2="A2"/><v>0</v></c>'
     rows = f'<row r="1"><c r="A1"><v>1</v></c></row><row r="2"><c r="A2"><v>2</v></c>{table}</row>'
     return packed(parts_of(rows))
+
+
+def _edge_table() -> bytes:
+    table = '<c r="B1"><f t="dataTable" ref="B1:Z1" dtr="1" r1="A3"/><v>0</v></c><c r="C1"><v>0</v></c>'
+    return packed(parts_of(f'<row r="1"><c r="A1"><f>A3*2</f><v>2</v></c>{table}</row><row r="2"/>'))
+
+
+def _header_loop() -> bytes:
+    """The engine takes only texts for the header of a table, but a loop is broken with numbers."""
+    table = f'<table xmlns="{MAIN}" displayName="T" ref="A1:B3"><tableColumns><tableColumn name="a"/>'
+    extra: Parts = {
+        "xl/worksheets/_rels/sheet1.xml.rels": rels(("t", "table", "../tables/t.xml")),
+        "xl/tables/t.xml": f'{table}<tableColumn name="b"/></tableColumns></table>',
+    }
+    return packed(parts_of('<row r="1"><c r="A1"><f>SUM(T[#All])+1</f><v>1</v></c></row>', extra=extra))
+
+
+def _doubling_names() -> bytes:
+    return _named(("n_0", "S!$B$1"), *((f"n_{at}", f"n_{at - 1}+n_{at - 1}") for at in range(1, 60)))
+
+
+def _calling_names() -> bytes:
+    twice = "LAMBDA(x,IF(x&lt;=0,0,{0}(x-1)+{0}(x-1)))"
+    return _named(("one", twice.format("other")), ("other", twice.format("one")), ("start", "one(60)"))
 
 
 def _named(*pairs: tuple[str, str]) -> bytes:

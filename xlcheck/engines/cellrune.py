@@ -107,13 +107,22 @@ class CellruneSession:
     def what_if(
         self, changes: Mapping[CellRef, Scalar], outputs: Sequence[CellRef]
     ) -> Mapping[CellRef, Scalar | Unsolved]:
-        """Return the outputs with those cells replaced; what an earlier question changed is put back first."""
-        self._apply(changes)
-        with _engine_errors():
-            return {ref: self._read(ref) for ref in outputs}
+        """Return the outputs with those cells replaced; what an earlier question changed is put back first.
+
+        Changes that the engine refuses (a number in the header of a table) leave every output unsolved.
+        """
+        try:
+            self._apply(changes)
+        except EngineError as error:
+            return dict.fromkeys(outputs, Unsolved(kind="engine_failure", detail=str(error)))
+        return {ref: self._read(ref) for ref in outputs}
 
     def _read(self, ref: CellRef) -> Scalar | Unsolved:
-        return scalar(self._workbook.read_values(ref.sheet, ref.address, ref.address)[0][0])
+        try:
+            with _engine_errors():
+                return scalar(self._workbook.read_values(ref.sheet, ref.address, ref.address)[0][0])
+        except EngineError as error:
+            return Unsolved(kind="engine_failure", detail=str(error))
 
     def _apply(self, changes: Mapping[CellRef, Scalar]) -> None:
         """Bring the workbook from its present changes to these, in one edit and one calculation."""
