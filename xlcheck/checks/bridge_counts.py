@@ -11,9 +11,10 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.amounts import money
+from xlcheck.checks.bridge_direction import counted_twice
 from xlcheck.checks.bridge_idle import idle_debt
 from xlcheck.checks.bridge_sources import sources
-from xlcheck.checks.buyback import added_buyback
+from xlcheck.checks.buyback import added_buyback, turned_round
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Node, Number, Ref, factors, walk
 from xlcheck.graph import Graph
@@ -135,6 +136,7 @@ def no_double_count(
             stated = recalc.number(equity)
             yield money(message, equity, stated, None if stated is None else stated - item.amount / 2)
     yield from _same_source(items, recalc, graph)
+    yield from counted_twice(items, roles, recalc, graph)
     yield from _earned_and_added(items, roles, recalc, graph)
     lease = next((item for item in items if item.role == "lease_liabilities"), None)
     if lease is None:
@@ -239,6 +241,8 @@ def diluted_shares(
             continue
         yield from _mispriced(one, price, current_price, recalc)
     yield from _converted_twice(shares.cell, roles, recalc, graph)
+    if current_price is not None and current_price.cell is not None:
+        yield from turned_round(shares.cell, current_price.cell, _STRIKE, recalc, graph)
     if not found and current_price is not None and current_price.value and current_price.cell is not None:
         yield from _idle_options(shares, current_price.value, recalc, graph)
         yield from added_buyback(shares.cell, current_price.cell, _STRIKE, recalc, graph)

@@ -12,7 +12,7 @@ from xlcheck.checks.terminal_discounting import discounting_cell, discounts
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Located, LocatedSeries, Roles
+from xlcheck.roles import Block, Located, LocatedSeries, Roles
 
 
 @check("fatal.growth-not-below-wacc", severity="fatal")
@@ -59,7 +59,7 @@ def growth_not_below_wacc(
         message = f"terminal growth of {terminal_growth.amount:.2%} is not below the rate of {rate.amount:.2%}"
         yield Finding(message=message, cell=where, found=terminal_growth.value, expected=None, unit="rate")
     for block in roles.alternates:
-        growth, own = block.scalars.get("terminal_growth"), block.scalars.get("wacc")
+        growth, own = block.scalars.get("terminal_growth"), _rate_of(block, roles, graph)
         if not block.live or growth is None or own is None or not growth.amount or not own.amount:
             continue
         if growth.amount >= own.amount and min(growth.confidence, own.confidence) >= FATAL_CONFIDENCE:
@@ -75,6 +75,15 @@ def _capitalising(growth: Located, roles: Roles, graph: Graph) -> Located | None
         if one is not None and valuation.readers(graph, one) & formulas:
             return one
     return rate
+
+
+def _rate_of(block: Block, roles: Roles, graph: Graph) -> Located | None:
+    """Return a block's own rate, else the headline's where the block's terminal value reads it."""
+    own, shared, terminal = block.scalars.get("wacc"), roles.get("wacc"), block.scalars.get("terminal_value")
+    if own is not None or shared is None or shared.cell is None or terminal is None or terminal.cell is None:
+        return own
+    root = graph.pure_link(shared.cell)
+    return shared if any(graph.pure_link(cell) == root for cell in graph.precedents(terminal.cell)) else None
 
 
 def _in_the_output(growth: Located, roles: Roles, graph: Graph) -> bool:

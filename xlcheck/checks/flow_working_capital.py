@@ -9,7 +9,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
 from xlcheck.checks.differences import Difference, differences
 from xlcheck.checks.flow_terms import Item, items_of, kind_of_label, line_label, traced
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Ref, terms
+from xlcheck.formula import Node, Ref, terms, walk
 from xlcheck.recompute import Recalc
 from xlcheck.roles import LocatedSeries, Roles
 
@@ -33,6 +33,12 @@ _OWED = re.compile(
     re.IGNORECASE,
 )
 """Labels of the balances that are deducted in working capital."""
+_HELD = re.compile(
+    r"receivable|inventor|\bstocks?\b|\bdebtors\b|\bless\b|\bnet\b|working capital|应收|存货|売掛|棚卸"
+    r"|forderung|vorräte",
+    re.IGNORECASE,
+)
+"""Labels of balances that more than what is owed stands in."""
 _RELEASED = re.compile(r"\breleas|\bfreed\b|释放|freigesetzt|libér", re.IGNORECASE)
 """Labels of cash that growth of sales sets free; of the balance itself they are no excuse."""
 
@@ -194,7 +200,7 @@ def _effects(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> list[tuple[It
             sign, source = traced(recalc, item.cell)
             node = trees(recalc).get(source)
             changes = tuple(differences(node)) if node is not None else ()
-            words = f"{item.label} {line_label(recalc, source)}"
+            words = f"{item.label} {line_label(recalc, source)} {_driver(recalc, node)}"
             of_balance = any(_names_level(line_label(recalc, one.later)) for one in changes)
             if _NEGATIVE.search(words) or (_RELEASED.search(words) and not of_balance):
                 continue
@@ -202,10 +208,17 @@ def _effects(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> list[tuple[It
     return found
 
 
+def _driver(recalc: Recalc, node: Node | None) -> str:
+    """Return the labels of the typed numbers that a line is worked out with (a share of sales)."""
+    cells = [one.cell for one in walk(node) if isinstance(one, Ref)] if node is not None else []
+    typed = [cell for cell in cells if (held := recalc.book.get(cell)) is not None and held.formula is None]
+    return " ".join(line_label(recalc, cell) for cell in typed)
+
+
 def _growth_of(recalc: Recalc, change: Difference) -> int:
     """Return the sign of the working capital that the later balance brings: what is owed to suppliers lowers it."""
-    owed = _OWED.search(line_label(recalc, change.later).split(" | ", maxsplit=1)[0])
-    return -change.sign if owed else change.sign
+    label = line_label(recalc, change.later).split(" | ", maxsplit=1)[0]
+    return -change.sign if _OWED.search(label) and not _HELD.search(label) else change.sign
 
 
 def _sign_finding(recalc: Recalc, roles: Roles, fcff: LocatedSeries, item: Item) -> Finding:
