@@ -8,6 +8,7 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory, segments, twins, valuation
 from xlcheck.checks.amounts import money, sum_of
+from xlcheck.checks.conversions import source_of
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
@@ -86,7 +87,7 @@ def _all_years(
     """Judge by the live model: every flow and the terminal value move the enterprise value."""
     flows = valuation.flows_of(roles)
     weighed = valuation.weights(roles, recalc, graph)
-    if flows is None or weighed is None or weighed.output != where:
+    if flows is None or weighed is None or weighed.output not in (where, source_of(where, recalc.book)):
         yield from () if sure else (Unverifiable(reason=f"the parts of {where} are not all bound"),)
         return
     factors = valuation.factors_of(roles, recalc, graph)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from xlcheck.cells import CellRef
+from xlcheck.checks import memory
+from xlcheck.checks.sheet import row_label, text_at
+from xlcheck.recompute import Recalc
 from xlcheck.roles.text import fold
 
 _WORDS = (
@@ -66,3 +71,33 @@ def _is_usual(base: str, quoted: str, rate: float) -> bool:
     if (quoted, base) in _USUAL:
         low, high = (1 / end for end in reversed(_USUAL[quoted, base]))
     return low < rate < high
+
+
+@dataclass(frozen=True)
+class Quote:
+    """An exchange rate as its label states it: so many `quoted` for one `base`."""
+
+    cell: CellRef
+    quoted: str
+    base: str
+
+
+def quotes(recalc: Recalc) -> list[Quote]:
+    """Return the cells that hold an exchange rate whose direction is stated ("HKD per CNY")."""
+    return memory.remembered(recalc, "quotes", lambda: _quotes(recalc))
+
+
+def _quotes(recalc: Recalc) -> list[Quote]:
+    found: list[Quote] = []
+    texts = (held.stored for held in recalc.book.cells() if isinstance(held.stored, str))
+    if not any(may_quote(text) for text in texts if len(text) < 120):
+        return found
+    for held in recalc.book.cells():
+        rate = recalc.number(held.ref)
+        if rate is None or rate <= 0 or rate == 1:
+            continue
+        text = f"{row_label(recalc, held.ref)} {text_at(recalc, held.ref.offset(0, 1))}"
+        pair = quoted_pair(text, rate) if may_quote(text) else None
+        if pair is not None:
+            found.append(Quote(held.ref, *pair))
+    return found

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.bridge_shares import count_power, in_units, with_label_unit, with_source_unit
-from xlcheck.checks.exchange_rates import first_code, may_quote, quoted_pair
+from xlcheck.checks.exchange_rates import Quote, first_code, quotes
 from xlcheck.checks.minor_units import lacks_hundred
 from xlcheck.checks.scaled_links import odd_links
 from xlcheck.checks.sheet import column_label, row_label, text_at
@@ -143,36 +142,6 @@ def _market_value(
 def _indian_slips(shares: Located, market: Located) -> set[int]:
     """Return the powers of ten between lakh, crore and million where one of the first two is declared."""
     return {1, 2, 5, 7} if {shares.factor, market.factor} & {1e5, 1e7} else set()
-
-
-@dataclass(frozen=True)
-class Quote:
-    """An exchange rate as its label states it: so many `quoted` for one `base`."""
-
-    cell: CellRef
-    quoted: str
-    base: str
-
-
-def quotes(recalc: Recalc) -> list[Quote]:
-    """Return the cells that hold an exchange rate whose direction is stated ("HKD per CNY")."""
-    return memory.remembered(recalc, "quotes", lambda: _quotes(recalc))
-
-
-def _quotes(recalc: Recalc) -> list[Quote]:
-    found: list[Quote] = []
-    texts = (held.stored for held in recalc.book.cells() if isinstance(held.stored, str))
-    if not any(may_quote(text) for text in texts if len(text) < 120):
-        return found
-    for held in recalc.book.cells():
-        rate = recalc.number(held.ref)
-        if rate is None or rate <= 0 or rate == 1:
-            continue
-        text = f"{row_label(recalc, held.ref)} {text_at(recalc, held.ref.offset(0, 1))}"
-        pair = quoted_pair(text, rate) if may_quote(text) else None
-        if pair is not None:
-            found.append(Quote(held.ref, *pair))
-    return found
 
 
 def currency_of(located: Located | None, recalc: Recalc) -> str | None:

@@ -9,6 +9,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, NotApplicable, Outcome, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import valuation
+from xlcheck.checks.conversions import in_flows, unit_step
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -85,7 +86,7 @@ def terminal_value_share(
     Source:
         Koller et al., Valuation, ch. 14; the range is the rubric's.
     """
-    present, total = (held.value if held is not None else None for held in (pv_terminal_value, enterprise_value))
+    present, total = pv_terminal_value.value if pv_terminal_value else None, in_flows(enterprise_value, recalc)
     where = _cell(pv_terminal_value) or enterprise_value.cell
     if present is None and total:
         present = _rest(total, roles, recalc, graph)
@@ -115,6 +116,7 @@ def implied_ev_ebitda(
     ebitda: LocatedSeries | None,
     ebit: LocatedSeries | None,
     depreciation: LocatedSeries | None,
+    recalc: Recalc,
     params: Params,
 ) -> Outcomes:
     """Enterprise value over the EBITDA of the first forecast year lies within the range that the rubric sets.
@@ -136,12 +138,13 @@ def implied_ev_ebitda(
     """
     measures = ebitda_values(ebitda, ebit, depreciation)
     base = measures[0] if measures else None
-    value = enterprise_value.value / base if enterprise_value.value is not None and base else None
+    total = in_flows(enterprise_value, recalc)
+    value = total / base if total is not None and base else None
     yield from judge_range("implied EV/EBITDA", value, enterprise_value.cell, params, "multiple")
 
 
 @check("metric.implied-ev-sales", severity="warn")
-def implied_ev_sales(enterprise_value: Located, revenue: LocatedSeries, params: Params) -> Outcomes:
+def implied_ev_sales(enterprise_value: Located, revenue: LocatedSeries, recalc: Recalc, params: Params) -> Outcomes:
     """Enterprise value over the revenue of the first forecast year lies within the range that the rubric sets.
 
     What it holds:
@@ -160,7 +163,8 @@ def implied_ev_sales(enterprise_value: Located, revenue: LocatedSeries, params: 
         Damodaran, Investment Valuation, ch. 20; the range is the rubric's.
     """
     base = first(revenue)
-    value = enterprise_value.value / base if enterprise_value.value is not None and base else None
+    total = in_flows(enterprise_value, recalc)
+    value = total / base if total is not None and base else None
     yield from judge_range("implied EV/revenue", value, enterprise_value.cell, params, "multiple")
 
 
@@ -199,7 +203,7 @@ def implied_growth(
 
 
 @check("metric.fcf-yield", severity="warn")
-def fcf_yield(enterprise_value: Located, fcff: LocatedSeries, params: Params) -> Outcomes:
+def fcf_yield(enterprise_value: Located, fcff: LocatedSeries, recalc: Recalc, params: Params) -> Outcomes:
     """The first flow over enterprise value lies within the range that the rubric sets.
 
     What it holds:
@@ -217,7 +221,7 @@ def fcf_yield(enterprise_value: Located, fcff: LocatedSeries, params: Params) ->
     Source:
         Damodaran, Investment Valuation; the range is the rubric's.
     """
-    flow, total = first(fcff), enterprise_value.value
+    flow, total = first(fcff), in_flows(enterprise_value, recalc)
     value = flow / total if flow is not None and total else None
     yield from judge_range("free cash flow yield", value, fcff.cells[0], params, "rate")
 
@@ -329,9 +333,11 @@ def ebit_margin(ebit: LocatedSeries, revenue: LocatedSeries, params: Params) -> 
 @check("metric.implied-pe", severity="warn")
 def implied_pe(
     equity_value: Located,
+    enterprise_value: Located | None,
     nopat: LocatedSeries,
     interest: LocatedSeries | None,
     tax_rate: Located | None,
+    recalc: Recalc,
     params: Params,
 ) -> Outcomes:
     """Equity value over the first year's earnings lies within the range that the rubric sets.
@@ -354,6 +360,7 @@ def implied_pe(
     earned, paid = first(nopat), first(interest)
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     base = None if earned is None else earned - abs(paid or 0.0) * (1 - tax)
+    base = None if base is None else base * unit_step(enterprise_value, recalc)
     value = equity_value.value / base if equity_value.value is not None and base and base > 0 else None
     yield from judge_range("implied P/E", value, equity_value.cell, params, "multiple")
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory, perpetuity, valuation
+from xlcheck.checks.conversions import unit_step
 from xlcheck.checks.discount_varying import varies_by_year
 from xlcheck.checks.terminal_discounting import accepted_exponents, holds_present, mid_year
 from xlcheck.formula import Ref, terms
@@ -52,13 +53,16 @@ class Parts:
     per_share: float
     """Factor from equity value to value per share: scale and exchange rate over the share count."""
     timing: str
+    step: float = 1.0
+    """What one unit of the flows' money is in the unit of enterprise value and bridge."""
 
     def enterprise_value(self) -> float:
         """Return Σ flow·(1 + r)^-t plus the discounted terminal values."""
         rows = zip(self.flows, self.fractions, self.years, strict=True)
         total = sum(flow * part * dcf.discount_factor(self.rate, years) for flow, part, years in rows)
         total += self.legs
-        return total + sum(one.share * one.value * dcf.discount_factor(self.rate, one.years) for one in self.terminals)
+        total += sum(one.share * one.value * dcf.discount_factor(self.rate, one.years) for one in self.terminals)
+        return total * self.step
 
     def equity_value(self) -> float:
         """Return the enterprise value plus bridge."""
@@ -114,6 +118,7 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
         other=other,
         per_share=per_share,
         timing=years[0],
+        step=unit_step(roles.get("enterprise_value"), recalc),
     )
 
 

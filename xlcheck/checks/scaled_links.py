@@ -1,4 +1,4 @@
-"""Links between sheets in different units: all of them carry the same power of ten."""
+"""Links between different units: they carry the power of ten that the units call for, and all of them the same one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
+from xlcheck.checks.conversions import source_of
+from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.formula import Node, Number, Ref, factors, parse, terms
 from xlcheck.recompute import Recalc
+from xlcheck.roles.basis import scale_in
+from xlcheck.roles.layout import is_unit
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ def odd_links(recalc: Recalc) -> Iterator[Finding]:
                 groups[held.ref.sheet, scaled[0]].append(_Link(held.ref, scaled[1]))
     for links in groups.values():
         yield from _off_the_rule(links, recalc)
+    yield from _against_their_units(recalc)
 
 
 _SCALED = re.compile(r"[/*]\s*10+(?![\d.])")
@@ -68,3 +73,43 @@ def _off_the_rule(links: list[_Link], recalc: Recalc) -> Iterator[Finding]:
             expected = None if value is None else value * 10.0 ** (rule - link.power)
             message = f"{link.cell} links with a factor of 10^{link.power}, the other years of the row with 10^{rule}"
             yield Finding(message=message, cell=link.cell, found=value, expected=expected, unit="money")
+
+
+def _against_their_units(recalc: Recalc) -> Iterator[Finding]:
+    """Find ``=B14/10`` declared in million shares (百万股) of a cell declared in ten thousands (万股)."""
+    for held in recalc.book.formula_cells():
+        text = held.formula or ""
+        source = source_of(held.ref, recalc.book) if len(text) < 80 and _SCALED.search(text) else held.ref
+        own, other = (_declared(cell, recalc) for cell in (held.ref, source))
+        value, base = recalc.number(held.ref), recalc.number(source)
+        if source == held.ref or own is None or other is None or own[0] != other[0] or not value or not base:
+            continue
+        power, wanted = round(math.log10(abs(value / base))), round(math.log10(other[1] / own[1]))
+        if power != wanted:
+            right = base * 10.0**wanted
+            message = f"{held.ref} carries a factor of 10^{power}; its unit and that of {source} call for 10^{wanted}"
+            yield Finding(message=message, cell=held.ref, found=value, expected=right, unit="money")
+
+
+def _declared(cell: CellRef, recalc: Recalc) -> tuple[str, float] | None:
+    """Return what a cell counts, shares or money, and its unit: the one beside it or in its label's bracket."""
+    label = row_label(recalc, cell)
+    beside = [text_at(recalc, cell.offset(0, 1)), *reversed(label.split(" | ")[1:])]
+    units = [text for text in beside if text and is_unit(text)] or _BRACKET.findall(label)
+    for unit in units[:1]:
+        kind = "shares" if _SHARES.search(unit) else "money" if _MONEY.search(unit) else None
+        if kind is not None and not _RATIO.search(unit) and not _PER.search(label):
+            scale = scale_in(unit)
+            if scale is not None or _PLAIN.fullmatch(unit.strip()):
+                return kind, scale or 1.0
+    return None
+
+
+_BRACKET = re.compile(r"[(（]([^()（）]*)[)）]")
+_SHARES = re.compile(r"股|株|shares", re.IGNORECASE)
+_MONEY = re.compile(
+    r"[元圆圓円]|[$€£¥₹]|人民[币幣]|港[币幣]|(?<![A-Za-z])(?:RMB|CNY|HKD|USD|EUR|GBP|JPY)", re.IGNORECASE
+)
+_RATIO = re.compile(r"/|每|per\b", re.IGNORECASE)
+_PER = re.compile(r"每股|1株|一株|per share", re.IGNORECASE)
+_PLAIN = re.compile(r"[元円股株]|人民[币幣]元|港元|shares", re.IGNORECASE)

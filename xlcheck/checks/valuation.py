@@ -14,6 +14,7 @@ from statistics import median
 from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.checks import live, memory
+from xlcheck.checks.conversions import source_of
 from xlcheck.checks.sheet import Timeline
 from xlcheck.formula import r1c1
 from xlcheck.graph import Graph
@@ -86,11 +87,14 @@ def terminal_rate_of(roles: Roles) -> Located | None:
 
 
 def output_of(roles: Roles, graph: Graph, flows: LocatedSeries) -> CellRef | None:
-    """Return the first of EV, equity value, value per share that is a cell and depends on the flows."""
+    """Return the first of EV, equity value, value per share that is a cell and depends on the flows.
+
+    Of an enterprise value that is only taken to another unit (``=C5*10000``) it is the cell in the flows' own unit.
+    """
     for role in ("enterprise_value", "equity_value", "value_per_share"):
         located = roles.get(role)
         if located is not None and located.cell is not None and reaches(graph, flows.cells, located.cell):
-            return located.cell
+            return source_of(located.cell, graph.book) if role == "enterprise_value" else located.cell
     return None
 
 
@@ -237,7 +241,7 @@ def exponents(roles: Roles, recalc: Recalc, graph: Graph) -> Exponents | None:
         return None
     values, cells, source = factors
     found = tuple(None if value is None else dcf.exponent_of(value, rate.amount) for value in values)
-    return Exponents(found, cells, source)
+    return Exponents(dcf.whole_first(found, rate.amount) if source == "the live model" else found, cells, source)
 
 
 def factors_of(

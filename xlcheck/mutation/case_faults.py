@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from xlcheck.cells import CellRef
 from xlcheck.checks.cases import choices
-from xlcheck.checks.fatal_units import label_code, quotes
+from xlcheck.checks.exchange_rates import quotes
+from xlcheck.checks.fatal_units import label_code
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Call, Ref

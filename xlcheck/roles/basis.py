@@ -25,6 +25,8 @@ _SCALES = (
 _SHORT = re.compile(
     r"(?:usd|eur|gbp|cny|rmb|hkd|jpy|inr|cad|aud|chf|krw|[$€£¥₹])\s*(m|b|k)\b|\b(m)\s*(?=[$€£¥₹]|usd|eur|rmb|hkd)"
 )
+_HUNDREDS = re.compile(r"(?<![\d.,])(100?)\s*(?:millions?\b|mn\b|mm\b|m(?=\)|$))")
+"""``100mn`` is the English of 亿."""
 _LETTERS = {"m": 1e6, "b": 1e9, "k": 1e3}
 _CURRENCIES = (
     (r"hk\$|\bhkd(?![a-z])|(?<![a-z])hkd\b|港元|港币|港幣", "HKD"),
@@ -65,6 +67,9 @@ class Basis:
 def scale_in(text: str) -> float | None:
     """Return the unit scale that a text names: ``(in millions)``, ``百万元``, ``EUR m``, ``Rs. Cr``."""
     folded = fold(text)
+    hundreds = _HUNDREDS.search(folded)
+    if hundreds is not None:
+        return float(hundreds[1]) * 1e6
     for pattern, scale in _SCALES:
         if re.search(pattern, folded):
             return scale
