@@ -1,0 +1,52 @@
+"""Amounts that a formula only takes to another unit or currency: ``=EV*10000``, ``=equity/fx``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set
+
+from xlcheck.cells import CellRef
+from xlcheck.formula import Number, Ref, factors, terms
+from xlcheck.keyed import parse_keyed
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located
+from xlcheck.roles.shape import unwrapped
+from xlcheck.workbook import Book
+
+
+def source_of(cell: CellRef, book: Book, rates: Set[CellRef] = frozenset()) -> CellRef:
+    """Return the amount that a formula multiplies by powers of ten and exchange rates alone, else the cell itself."""
+    held = book.get(cell)
+    if held is None or held.formula is None:
+        return cell
+    tree = unwrapped(parse_keyed(held.formula, cell.sheet, book, cell))
+    if isinstance(tree, Ref) or len(terms(tree)) != 1:
+        return cell
+    amounts: list[CellRef] = []
+    for part, exponent in factors(tree):
+        if isinstance(part, Number) and _is_power_of_ten(part.value):
+            continue
+        if not isinstance(part, Ref):
+            return cell
+        if part.cell not in rates:
+            amounts += [part.cell] if exponent == 1 else [part.cell, part.cell]
+    return amounts[0] if len(amounts) == 1 else cell
+
+
+def _is_power_of_ten(number: float) -> bool:
+    size = math.log10(number) if number > 0 else 0.5
+    return abs(size - round(size)) < 1e-9
+
+
+def unit_step(enterprise: Located | None, recalc: Recalc) -> float:
+    """Return what one unit of the flows' money is in the unit of the enterprise value: 10,000 for ``=C5*10000``."""
+    if enterprise is None or enterprise.cell is None:
+        return 1.0
+    source = source_of(enterprise.cell, recalc.book)
+    before, after = recalc.number(source), recalc.number(enterprise.cell)
+    return after / before if source != enterprise.cell and before and after else 1.0
+
+
+def in_flows(enterprise: Located, recalc: Recalc) -> float | None:
+    """Return the enterprise value in the unit of the flows' money."""
+    return None if enterprise.value is None else enterprise.value / unit_step(enterprise, recalc)
