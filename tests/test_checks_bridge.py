@@ -400,3 +400,26 @@ def test_a_positive_amount_called_net_debt_is_deducted(changes, status, tmp_path
     if status == "fail":
         assert accused(found) == {"N!B3"}
         assert found.findings[0].expected == pytest.approx(750.0)
+
+
+LEASES = {
+    "B!A4": "Lease liabilities", "B!B4": 60.0, "B!B5": "=B1+B2-B3", "D!A1": "EBITDA", "D!C1": [100.0, 110.0, 120.0],
+    "D!A2": "Staff costs", "D!C2": [-20.0, -21.0, -22.0], "D!A3": "Free cash flow",
+    "D!C3": ["=C1+C2", "=D1+D2", "=E1+E2"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "fail"),
+        ({"D!A2": "Rent of shops"}, "pass"),
+        ({"B!A4": "Lease liabilities (not deducted)"}, "pass"),
+        ({"B!A4": "Memo: lease liabilities"}, "pass"),
+    ],
+)
+def test_lease_liabilities_stay_out_of_a_bridge_whose_flows_bear_the_rent(changes, status, tmp_path):
+    roles = {role: cell for role, cell in ROLES.items() if role != "minority_interest"}
+    roles |= {"lease_liabilities": "B!B4", "fcff": "D!C3:E3"}
+    found = audit(write(tmp_path, BRIDGE | LEASES | changes), roles, ["bridge.equity-identity"])
+    assert found["bridge.equity-identity"].status == status

@@ -297,3 +297,18 @@ def test_rate_for_a_half_year_is_held_against_the_range_by_its_year(tmp_path):
     assert (
         audit(write(tmp_path, BASE | HALF_YEARS), roles, ["wacc.range"], params=params)["wacc.range"].status == "pass"
     )
+
+
+PART = {
+    "D!A32": "Date", "D!B32": [46112, 46387, 46752, 47118, 47483, 47848], "D!A33": "Part of the year to come",
+    "D!C33": ["=(C32-B32)/365", 1, 1, 1, 1], "D!A34": "Flow counted", "D!B34": [0, *years("={c}9*{c}33")],
+    "D!B13": "=XNPV(B4,B34:G34,B32:G32)", "D!B15": "=B14/(1+B4)^((G32-B32)/365)",
+}  # fmt: skip
+NO_ROWS = {role: cell for role, cell in ROLES.items() if role not in ("discount_factor", "pv_fcff", "discount_period")}
+
+
+@pytest.mark.parametrize(("part", "status"), [("=(C32-B32)/365", "pass"), (0.4, "fail")])
+def test_part_of_the_first_flow_that_counts_is_no_longer_wait(part, status, tmp_path):
+    changes = PART | {"D!C33": [part, 1, 1, 1, 1]}
+    found = audit(write(tmp_path, BASE | changes), NO_ROWS, ["discount.factor-identity"])
+    assert found["discount.factor-identity"].status == status

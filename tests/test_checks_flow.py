@@ -267,3 +267,12 @@ def test_increase_of_the_balance_that_is_called_released_and_added_is_found(tmp_
         "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")],
     }
     assert one(tmp_path, "flow.nwc-sign", FLOW | changes).status == "fail"
+
+
+def test_balance_of_stocks_and_receivables_less_payables_is_held_not_owed(tmp_path):
+    changes = {
+        "M!A7": ["Receivables and stocks less payables", 20, 22, 24, 26],
+        "M!A8": ["Working capital", None, *row("=(@7-C7)/1000")],
+        "M!A9": ["Free cash flow", None, *row("=C3-C4+C5-C6+C8")],
+    }
+    assert one(tmp_path, "flow.nwc-sign", FLOW | changes).status == "pass"

@@ -186,3 +186,22 @@ def test_relevering_is_judged_by_the_word_beta_where_the_unlevered_one_is_not_bo
     found = run(tmp_path, "wacc.relevered-beta", STEM | {"W!B2": "=B15*((1-B6)*B13)"})
     assert accused(found) == {"W!B2"}
     assert found.findings[0].expected == pytest.approx(1.1)
+
+
+CARRIED = {
+    "W!A14": "Inflation at home", "W!B14": 0.02, "W!A15": "Inflation abroad", "W!B15": 0.09,
+    "W!A16": "WACC in the currency abroad", "W!B16": "=(1+B12)*(1+B15)/(1+B14)-1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "pass"),
+        ({"W!B16": "=(1+B12)/(1+B14)-1", "W!A16": "Real WACC"}, "pass"),
+        ({"W!B12": "=B11*B4+B10*B5"}, "fail"),
+        ({"W!B16": "=B12+B15*2"}, "fail"),
+    ],
+)
+def test_rate_carried_over_by_inflation_is_judged_before_it_is(changes, status, tmp_path):
+    assert run(tmp_path, "wacc.identity", CARRIED | changes, ROLES | {"wacc": "W!B16"}).status == status

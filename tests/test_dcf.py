@@ -1,5 +1,7 @@
 """The closed forms against published results and numbers worked by hand."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,3 +88,13 @@ def test_roots_are_all_found_and_poles_are_not():
     assert dcf.roots(lambda x: None, 0, 1) == []
     # at 0.6, a point of the scan, rounding leaves 1e-15: a root all the same
     assert dcf.roots(lambda x: 40 * x * (1 - x) - 9.6, 0, 0.8) == pytest.approx([0.4, 0.6])
+
+
+def test_weights_of_a_stub_are_freed_of_the_part_that_counts():
+    # 0.75 of the first flow, discounted 0.75 years; the second lies 1.75 years out
+    first = 0.75 - math.log(0.75) / math.log(1.1)
+    assert dcf.whole_first((first, 1.75, 2.75), 0.1) == (pytest.approx(0.75), 1.75, 2.75)
+    middle = 0.375 - math.log(0.75) / math.log(1.1)
+    assert dcf.whole_first((middle, 1.25, 2.25), 0.1) == (pytest.approx(0.375), 1.25, 2.25)
+    assert dcf.whole_first((1.0, 2.0, 3.0), 0.1) == (1.0, 2.0, 3.0)
+    assert dcf.whole_first((3.0, 1.75, 2.75), 0.1) == (3.0, 1.75, 2.75)

@@ -95,3 +95,38 @@ def test_divisor_that_grows_by_the_rate_from_year_to_year_discounts(label, tmp_p
 def test_per_share_alone_in_its_row_is_a_label_and_no_unit(tmp_path):
     paper = study(EXCESS.format(label="Compounded", headline="Per share"), tmp_path)
     assert cells(paper, "value_per_share") == "Bank!B11"
+
+
+CARRIED = """
+## NPV
+A1 Alder Tools, EUR m
+A2:B2 WACC | 9%
+A3:B3 Terminal growth | 2%
+A5:E5 Year | 2026 | 2027 | 2028 | 2029
+A6:E6 Free cash flow | 50 | 52 | 54 | 55
+A8 {first}
+B8 =NPV(B2,B6:E6)*(1+B2)^0.5
+A9 Terminal value
+B9 =E6*(1+B3)/(B2-B3)
+A10 {second}
+B10 =B9*(1+B2)^0.5/(1+B2)^4
+A11 Enterprise value
+B11 =B8+B10
+A12:B12 Net debt | 120
+A13 Equity value
+B13 =B11-B12
+A14:B14 Shares (m) | 20
+A15 Value per share
+B15 =B13/B14
+"""
+
+
+@pytest.mark.parametrize(
+    "names", [("PV of flows, mid-year", "PV of terminal value"), ("Flows today", "The rest today")]
+)
+def test_present_values_carried_forward_half_a_year_are_present_values(names, tmp_path):
+    paper = study(CARRIED.format(first=names[0], second=names[1]), tmp_path)
+    assert cells(paper, "sum_pv_fcff") == "NPV!B8"
+    assert cells(paper, "pv_terminal_value") == "NPV!B10"
+    checks = ("terminal.discounted-once", "independent.value-per-share", "discount.factor-identity")
+    assert [one.status for one in run_checks(paper, [Request(check, {}) for check in checks])] == ["pass"] * 3

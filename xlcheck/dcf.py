@@ -103,6 +103,22 @@ def evenly_spaced(exponents: Sequence[float], tolerance: float = 0.012) -> bool:
     return all(abs(later - earlier - 1) <= tolerance for earlier, later in pairwise(exponents))
 
 
+def whole_first(exponents: Sequence[float | None], rate: float) -> tuple[float | None, ...]:
+    """Return exponents read from weights with the first freed of the part of its year that is counted.
+
+    A flow of which only the stub of length s counts weighs s·(1 + r)^-s, or s·(1 + r)^-(s/2) at mid-year; the flow
+    after it lies at 1 + s, or s + 1/2. Any other row is returned as it stands.
+    """
+    first, second = (*exponents, None, None)[:2]
+    if first is None or second is None or rate <= -1:
+        return tuple(exponents)
+    for stub, own in ((second - 1, second - 1), (second - 0.5, (second - 0.5) / 2)):
+        part = (1 + rate) ** (own - first)
+        if 0 < stub < 0.995 and abs(part - stub) <= 0.012:
+            return (own, *exponents[1:])
+    return tuple(exponents)
+
+
 def gordon(next_flow: float, rate: float, growth: float) -> float:
     """Return the value, one period before it, of a flow that grows for ever: F / (r - g); ValueError if g >= r."""
     if growth >= rate:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import claims, live, twins, valuation
+from xlcheck.checks import claims, live, memory, twins, valuation
 from xlcheck.checks.amounts import money, sum_of
 from xlcheck.checks.bridge_labels import against_labels
 from xlcheck.checks.flow_terms import items_of
@@ -167,7 +167,7 @@ def equity_identity(
         yield NotApplicable(reason="no enterprise value is bound beside the equity value")
         return
     wrong = [item for item in claims.items(roles, recalc, graph) if item.wrong]
-    dropped = claims.forgotten(roles, graph)
+    dropped = [one for one in claims.forgotten(roles, graph) if not _on_purpose(*one, roles, recalc, graph)]
     stated, where = equity_value.value, equity_value.cell
     if wrong:
         expected = stated - sum(2 * item.amount for item in wrong)
@@ -181,6 +181,26 @@ def equity_identity(
             yield money(message, where, stated, stated + amount)
     else:
         yield from _one_for_one(equity_value, enterprise_value, roles, recalc)
+
+
+_ASIDE = re.compile(
+    r"\bnot (?:deducted|subtracted|included|added|counted)\b|\bmemo\b|\bfor information\b|\bnachrichtlich\b"
+    r"|nicht (?:abgezogen|enthalten)|不扣|不计入|仅供参考",
+    re.IGNORECASE,
+)
+_RENT = re.compile(
+    r"\brents?\b|\brental\b|\b(?:operating )?lease (?:expense|cost|payment|charge)s?\b|租金|miete", re.IGNORECASE
+)
+
+
+def _on_purpose(role: str, item: Located, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether a claim stands outside the bridge by its own label, or is a lease whose rent the flows bear."""
+    if item.cell is not None and _ASIDE.search(row_label(recalc, item.cell)):
+        return True
+    flows = valuation.flows_of(roles)
+    if role != "lease_liabilities" or flows is None:
+        return False
+    return any(_RENT.search(row_label(recalc, cell)) for cell in memory.above(graph, [flows.cells[-1]]))
 
 
 def _own_column(equity: CellRef | None, recalc: Recalc, graph: Graph) -> list[CellRef]:

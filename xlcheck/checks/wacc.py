@@ -12,6 +12,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unv
 from xlcheck.checks import cadence, claims, live, memory, rates_read, valuation
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
+from xlcheck.checks.parity import before_inflation
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc_parts import unshielded_debt
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
@@ -124,6 +125,12 @@ def _third_or_wrong(
     if rest > 1e-6 and 0 <= (found - expected) / rest <= max(equity, debt) * 1.5:
         yield Fits(convention="wE·kE + wD·kD·(1 - t) and a third component")
         return
+    other = before_inflation(wacc, recalc, graph)
+    if other is not None:
+        weighed = other - expected if rest <= 1e-6 else (other - expected) / rest
+        if abs(other - expected) < 1e-6 or (rest > 1e-6 and 0 <= weighed <= max(equity, debt) * 1.5):
+            yield Fits(convention="wE·kE + wD·kD·(1 - t), carried over by inflation")
+            return
     pre_tax, cell = roles.get("pre_tax_cost_of_debt"), wacc.cell
     source = graph.pure_link(cell) if cell is not None else None
     held = recalc.book.get(source) if source is not None else None

@@ -139,6 +139,22 @@ def _one_plus(node: Node) -> tuple[CellRef | None] | None:
     return None
 
 
+def compounded(
+    rate: CellRef | None, others: list[Node], values: list[Shape | None], *, discounted: bool
+) -> Shape | None:
+    """Return what (1 + r)^t times other factors is: a divisor, or a value carried forward (NPV·(1 + r)^½)."""
+    money = [one for one in others if not isinstance(one, Number)]
+    if not money:
+        return Shape("factor" if discounted else "divisor", rate)
+    known = [shape for shape in values if shape is not None]
+    if len(money) > 1 or len(known) != 1 or known[0].kind not in ("tv", "pv_tv", "sum_pv", "ev"):
+        return None
+    if not discounted:
+        return known[0]
+    flow = money[0].cell if isinstance(money[0], Ref) else None
+    return Shape("pv_tv", rate, known[0].growth, flow=flow) if known[0].kind in ("tv", "pv_tv") else None
+
+
 def growth_divisor(part: Node) -> CellRef | None:
     """Return x of ``1 - g/x``: inside a terminal value the return on new capital."""
     if not (isinstance(part, Binary) and part.operator == "-" and unwrapped(part.left) == Number(1.0)):

@@ -15,7 +15,7 @@ from xlcheck.keyed import parse_keyed
 from xlcheck.roles.blends import mean_of, mixed, on_a_sum
 from xlcheck.roles.labelled import named_shape
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.shape import TYPED, Kind, Shape, combined, linked, power_of, rate_of, unwrapped
+from xlcheck.roles.shape import TYPED, Kind, Shape, combined, compounded, linked, power_of, rate_of, unwrapped
 from xlcheck.workbook import Book
 
 
@@ -227,7 +227,7 @@ class Shapes:
             if power is not None and exponent < 0:
                 rate, discounted = power[0], True
             elif power is not None and power[1] is not None:
-                rate, growth_power = power[0], True
+                rate, growth_power = rate or power[0], True
             elif shape and isinstance(factor, Ref) and self._discounts(shape.kind, exponent, factor.cell):
                 rate, discounted = shape.rate, True
                 if exponent > 0:
@@ -239,7 +239,7 @@ class Shapes:
         if gordon is not None:
             return self._gordon(gordon, over, discounted)
         if growth_power:
-            return None if [one for one in over + under if not isinstance(one, Number)] else Shape("divisor", rate)
+            return compounded(rate, over + under, [self.of(one) for one in over], discounted=discounted)
         if discounted:
             return self._discounted(rate, over)
         return self._plain(over, under, home)

@@ -1,0 +1,34 @@
+"""Rates carried over to another currency, or to real terms, by inflation."""
+
+from __future__ import annotations
+
+import re
+
+from xlcheck.checks.sheet import row_label
+from xlcheck.graph import Graph
+from xlcheck.recompute import Recalc
+from xlcheck.roles import Located
+
+_INFLATION = re.compile(r"inflation|\bcpi\b|price level|通胀|通货膨胀|インフレ", re.IGNORECASE)
+
+
+def before_inflation(wacc: Located, recalc: Recalc, graph: Graph) -> float | None:
+    """Return the rate that a WACC carries over to another currency, or to real terms, by inflation; None for no such.
+
+    (1 + w)·(1 + there)/(1 + here) - 1 by the parity of real rates, (1 + w)/(1 + inflation) - 1 for a real rate.
+    """
+    if wacc.cell is None or wacc.amount is None:
+        return None
+    read = graph.precedents(graph.pure_link(wacc.cell))
+    inflation = [cell for cell in read if _INFLATION.search(row_label(recalc, cell))]
+    others = [cell for cell in read if cell not in inflation]
+    if not inflation or len(inflation) > 2 or len(others) != 1:
+        return None
+    rate, *shown = (
+        value * wacc.factor for cell in (others[0], *inflation) if (value := recalc.number(cell)) is not None
+    )
+    parts = (1 + shown[0], 1 / (1 + shown[0])) if len(shown) == 1 else ()
+    if len(shown) == 2:
+        parts = ((1 + shown[0]) / (1 + shown[1]), (1 + shown[1]) / (1 + shown[0]))
+    fits = any(abs((1 + rate) * part - 1 - wacc.amount) < 1e-6 for part in parts)
+    return rate if fits else None
