@@ -51,6 +51,11 @@ class Naming:
         found = self.at(ref)
         return max((found[role].score for role in roles if role in found), default=0.0)
 
+    def opens(self, ref: CellRef) -> bool:
+        """Say whether a typed 1 opens a row of factors, each of which is the one before over the year's own rate."""
+        num = self.layout.num(ref)
+        return num is not None and num.value == 1 and not num.formula and self.score(ref, "discount_factor") >= 0.5
+
     def label(self, ref: CellRef) -> str:
         """Return the text that stands for a cell: left in its row, else above; '' if there is none."""
         sheet = self.layout.by_name.get(ref.sheet)

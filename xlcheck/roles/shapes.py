@@ -205,8 +205,7 @@ class Shapes:
         return found
 
     def _kind(self, cell: CellRef) -> Kind | None:
-        shape = self.at(cell)
-        return shape.kind if shape else None
+        return (shape := self.at(cell)) and shape.kind
 
     def _holds_tv(self, cell: CellRef) -> bool:
         node = self.tree(self.root(cell))
@@ -269,8 +268,8 @@ class Shapes:
             flow = next((part.cell for one in money for _, part in terms(one) if isinstance(part, Ref)), None)
         return Shape("pv", rate, flow=flow, with_tv=with_tv)
 
-    def _is_factor(self, node: Node) -> bool:
-        return isinstance(node, Ref) and self._kind(node.cell) in ("factor", "divisor")
+    def _is_factor(self, one: Node) -> bool:
+        return isinstance(one, Ref) and (self._kind(one.cell) in ("factor", "divisor") or self.naming.opens(one.cell))
 
     def _capitalisation(self, node: Node) -> Node:
         """Return ``r - g`` for a cell that holds it (a capitalisation rate), else the node."""
@@ -331,7 +330,8 @@ class Shapes:
         kinds = [shape.kind for _, shape in found if shape]
         if under and kinds and kinds[0] in ("equity", "ev", "sum_pv") and self._per_share(under, home):
             return Shape("per_share", found[0][1].rate if found[0][1] else None)
-        if "per_share" in kinds and len(found) + len(under) == 2 and (not under or self._is_value_per_share(home)):
+        single = len(found) + len(under) == 2 and not any(map(power_of, over))  # with (1 + r) it is a price in a year
+        if "per_share" in kinds and single and (not under or self._is_value_per_share(home)):
             return Shape("per_share")
         if not [one for one in under if not isinstance(one, Number)] and len(found) == 1 and kinds:
             return found[0][1]
