@@ -51,6 +51,23 @@ WRONG = [
     ("peers_and_exit_on_ebit", "DCF", "E12:I12 =E5*Drivers!$F$11", "flow.row-is-what-it-says", "DCF!E12"),
     ("peers_and_exit_on_ebit", "DCF", "B32 =SUM(B29,B31)", "bridge.equity-identity", "DCF!B32"),
     ("net_income_to_firm", "Model", "C13:G13 =(C10+C11-C12)-(B10+B11-B12)", "flow.nwc-sign", "Model!C13"),
+    ("net_income_to_firm", "Model", "C7:G7 =C6", "flow.fcff-identity", "Model!C7"),
+    ("net_income_to_firm", "Model", "C15:G15 =C4+C6+C8+C13-C9", "flow.fcff-identity", "Model!C6"),
+    (
+        "net_income_to_firm", "Model",
+        "A55:B55 Options (m) | 20\nA56:B56 Strike price | 6\nB61 =B55-B55*B52/B56\nB48:C48 =$B$37+$B$61",
+        "bridge.diluted-shares", "Model!B61",
+    ),
+    ("net_income_to_firm", "Model", "B42 =NPV(B34,D15:G15)", "recompute.range-coverage", "Model!B42"),
+    (
+        "peers_and_exit_on_ebit", "WACC", "A12 After-tax cost of debt\nB12 =B10*(1-B5)\nB11 =(0.7*B9+0.1*7%+0.2*B10)/1",
+        "wacc.identity", "WACC!B11",
+    ),
+    (
+        "peers_and_exit_on_ebit", "DCF", "C40 Factor of the terminal value\nD40 =H16\nB25 =B23*D40",
+        "terminal.discounted-once", "DCF!D40",
+    ),
+    ("chance_of_failure", "Valuation output", "M9 =M7", "flow.fcff-identity", "Valuation output!M9"),
     ("net_income_to_firm", "Model", "B60 =B57+B58-B59", "bridge.net-debt", "Model!B60"),
     ("chance_of_failure", "Valuation output", "B29 =B27+B28", "bridge.signs", "Valuation output!B29"),
 ]  # fmt: skip

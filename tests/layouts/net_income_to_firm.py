@@ -72,6 +72,8 @@ B51 =50%*B49+50%*C49
 A52:B52 Share price | 14
 A53 Value vs price
 B53 =B51/B52-1 as %
+A54 Target price in twelve months
+B54 =B51*(1+B31)
 A57:B57 Loans | 3100
 A58:B58 Lease liabilities | 250
 A59:B59 Cash and equivalents | -900

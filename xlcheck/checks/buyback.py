@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks import claims, live, memory
-from xlcheck.checks.sheet import row_label
-from xlcheck.formula import Ref, factors
+from xlcheck.checks.sheet import column_label, row_label
+from xlcheck.formula import Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 
@@ -34,3 +34,28 @@ def added_buyback(
         wanted = number * max(0.0, 1 - (recalc.number(paid[0]) or 0.0) / have)
         message = f"{cell} adds the shares that the exercise money buys back; the dilution is the rest of the options"
         yield Finding(message=message, cell=cell, found=found, expected=wanted, unit="count")
+
+
+def turned_round(
+    shares: CellRef, price: CellRef, strike: re.Pattern[str], recalc: Recalc, graph: Graph
+) -> Iterator[Finding]:
+    """Find ``options × price / strike`` behind a share count: only options × strike / price are bought back."""
+    own = graph.pure_link(price)
+    for cell in sorted(memory.above(graph, [shares])):
+        node = claims.formula_node(cell, recalc)
+        sums = [part for part in walk(node) if len(terms(part)) > 1 or part is node] if node is not None else []
+        for product in (term for one in sums for _, term in terms(one)):
+            parts = [(part.cell, power) for part, power in factors(product) if isinstance(part, Ref)]
+            over = [one for one, power in parts if power > 0 and graph.pure_link(one) != own]
+            priced = any(power > 0 and graph.pure_link(one) == own for one, power in parts)
+            paid = [one for one, power in parts if power < 0 and _is_strike(one, strike, recalc)]
+            if priced and over and len(paid) == 1:
+                number, have = recalc.number(over[0]) or 0.0, recalc.number(own) or 0.0
+                wanted = number * max(0.0, 1 - (recalc.number(paid[0]) or 0.0) / have) if have else None
+                message = f"{cell} divides the price by the strike {paid[0]}: options × strike / price are bought back"
+                yield Finding(message=message, cell=cell, found=recalc.number(cell), expected=wanted, unit="count")
+                break
+
+
+def _is_strike(cell: CellRef, strike: re.Pattern[str], recalc: Recalc) -> bool:
+    return any(strike.search(label(recalc, cell)) is not None for label in (row_label, column_label))

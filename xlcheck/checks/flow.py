@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from xlcheck.cells import DEFAULT_TOLERANCE, CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks.flow_drivers import depreciation_on_ebitda, tax_on_profit_after_interest
+from xlcheck.checks.flow_drivers import (
+    depreciation_on_ebitda,
+    interest_before_tax,
+    tax_on_profit_after_interest,
+    terminal_term_left_out,
+)
 from xlcheck.checks.flow_left_out import left_out
 from xlcheck.checks.flow_terms import (
     BASES,
@@ -242,7 +247,12 @@ def _tax_base(recalc: Recalc, roles: Roles, cells: Sequence[CellRef]) -> Iterato
 
 @check("flow.fcff-identity", consequence_of=("flow.nwc-is-a-change", "flow.nwc-sign", "flow.tax-on-ebit"))
 def fcff_identity(
-    recalc: Recalc, graph: Graph, roles: Roles, fcff: LocatedSeries, depreciation: LocatedSeries | None
+    recalc: Recalc,
+    graph: Graph,
+    roles: Roles,
+    fcff: LocatedSeries,
+    depreciation: LocatedSeries | None,
+    tax_rate: Located | None,
 ) -> Outcomes:
     """The free cash flow is NOPAT plus depreciation, less capital expenditure, less the increase in working capital.
 
@@ -275,7 +285,9 @@ def fcff_identity(
         return
     wrong = list(_wrong_direction(recalc, roles, fcff))
     twice = depreciation_on_ebitda(recalc, linked(recalc, first), items)
-    wrong += [twice] if twice is not None else []
+    untaxed = interest_before_tax(recalc, roles, items, tax_rate)
+    short = terminal_term_left_out(recalc, graph, fcff)
+    wrong += [one for one in (twice, untaxed, short) if one is not None]
     yield from wrong
     if not wrong and _depreciation_missing(recalc, kinds, items, depreciation):
         amount = recalc.number(depreciation.cells[0]) if depreciation else None

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
-from xlcheck.checks.flow_terms import Item, contribution, kind_of_label, line_label, traced
+from xlcheck.checks.flow_terms import Item, contribution, items_of, kind_of_label, line_label, traced
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
+from xlcheck.roles import Located, LocatedSeries, Roles
 
 _ON_OPERATIONS = re.compile(
     r"\bon (?:EBITA?|operating (?:profit|income))\b|\b(?:notional|unlevered) (?:cash )?tax", re.IGNORECASE
@@ -31,6 +32,9 @@ _SHARES = {
 }
 """Words by which the label of a share (``Capex % of sales``) names the line that it is for."""
 _SHIELD = re.compile(r"tax|shield|税|%|[x×*]\s*t\b", re.IGNORECASE)
+_NET_INCOME = re.compile(r"\bnet (?:income|profit|earnings)\b|\bprofit after tax|\bPAT\b|净利润", re.IGNORECASE)
+_AFTER_TAX = re.compile(r"after[\s-]?tax|post[\s-]?tax|net of tax|1\s*[-–]\s*t|tax[\s-](?:adj|eff)|税后", re.IGNORECASE)
+_INCOME = re.compile(r"interest (?:income|received|earned)|利息收入", re.IGNORECASE)
 _NEAR = 20
 """Rows around a share in which the one that the line should read may stand."""
 
@@ -80,6 +84,46 @@ def depreciation_on_ebitda(recalc: Recalc, flow: CellRef, items: Sequence[Item])
     )
 
 
+def interest_before_tax(
+    recalc: Recalc, roles: Roles, items: Sequence[Item], tax_rate: Located | None
+) -> Finding | None:
+    """Return the finding of a flow from net income that adds the whole interest back, not interest·(1 - t).
+
+    Inside a subtotal (cash flow from operations) only a line that calls itself after tax is held to it.
+    """
+    inner = [
+        one
+        for item in items
+        if item.kind == "after_financing" and item.cell is not None
+        for one in items_of(recalc, roles, item.cell)
+    ]
+    if tax_rate is None or not tax_rate.amount:
+        return None
+    for group, named in ((items, False), (inner, True)):
+        if not any(_NET_INCOME.search(item.label) for item in group):
+            continue
+        if any(_SHIELD.search(item.label) for item in group if not _AFTER_TAX.search(item.label)):
+            continue
+        for item in group:
+            found = _whole_interest(recalc, item, tax_rate.amount) if item.sign > 0 else None
+            if found is not None and (not named or _AFTER_TAX.search(item.label)):
+                return found
+    return None
+
+
+def _whole_interest(recalc: Recalc, item: Item, tax: float) -> Finding | None:
+    target = traced(recalc, item.cell)[1] if item.cell is not None else None
+    if item.cell is None or target is None or (contribution(recalc, item) or 0.0) <= 0:
+        return None
+    source = _first(line_label(recalc, target))
+    taxed = _SHIELD.search(source) or _AFTER_TAX.search(source) or _INCOME.search(source)
+    if kind_of_label(source) != "interest" or taxed:
+        return None
+    amount = recalc.number(item.cell) or 0.0
+    message = f"{item.cell} adds the interest {target} back before tax: net income bore interest·(1 - t)"
+    return Finding(message=message, cell=item.cell, found=amount, expected=amount * (1 - tax))
+
+
 def foreign_share(recalc: Recalc, graph: Graph, item: Item) -> tuple[CellRef, CellRef] | None:
     """Return the share that a line is made of and the one meant, where the first names another line.
 
@@ -102,6 +146,30 @@ def foreign_share(recalc: Recalc, graph: Graph, item: Item) -> tuple[CellRef, Ce
         if named and not graph.dependents(cell):
             return share, cell
     return None
+
+
+def terminal_term_left_out(recalc: Recalc, graph: Graph, fcff: LocatedSeries) -> Finding | None:
+    """Return the finding of a terminal flow without a term of the line: computed in its column and read by nothing."""
+    last = fcff.cells[-1]
+    cell, node = last.offset(0, 1), trees(recalc).get(last)
+    own = trees(recalc).get(cell)
+    if node is None or own is None or fcff.cells[0].row != last.row or recalc.number(cell) is None:
+        return None
+    beside = [part.cell for _, part in terms(node) if isinstance(part, Ref)]
+    wanted = [one.offset(0, 1) for one in beside if one.column == last.column and one.sheet == last.sheet]
+    read = {part.cell for part in walk(own) if isinstance(part, Ref)}
+    missing = [one for one in wanted if one not in read]
+    if len(wanted) < 2 or len(missing) != 1 or not {*wanted} - {*missing} <= read or not read <= {*wanted}:
+        return None
+    idle = trees(recalc).get(missing[0]) is not None and recalc.number(missing[0]) and not graph.dependents(missing[0])
+    if not idle or not graph.dependents(cell):
+        return None
+    return Finding(
+        message=f"{cell} leaves out {missing[0]} ({_first(line_label(recalc, missing[0]))!r}), part of other years",
+        cell=cell,
+        found=recalc.number(cell),
+        expected=f"with {missing[0]}",
+    )
 
 
 def _first(label: str) -> str:

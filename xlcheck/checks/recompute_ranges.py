@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Outcomes, check
+from xlcheck.checks import memory, valuation
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.shapes import forms, shape_of
 from xlcheck.checks.sheet import timeline_of
@@ -67,7 +69,11 @@ def range_coverage(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Ou
     for one in sums:
         if chain and one.cell not in chain:
             continue
-        for finding in (*_short(book, recalc, graph, one, starts), *_doubled(recalc, one)):
+        for finding in (
+            *_short(book, recalc, graph, one, starts),
+            *_late(book, recalc, graph, one, roles),
+            *_doubled(recalc, one),
+        ):
             found += 1
             if found <= MOST_FINDINGS:
                 yield finding
@@ -104,6 +110,55 @@ def _short(book: Book, recalc: Recalc, graph: Graph, one: Sum, starts: set[tuple
     inserted = _is_inserted(book, graph, one, cells, beside) and recalc.number(beside) != 0
     if inserted or (dated and _is_like(recalc, cells, beside)):
         yield _short_finding(recalc, one, beside)
+
+
+def _late(book: Book, recalc: Recalc, graph: Graph, one: Sum, roles: Roles) -> Iterator[Finding]:
+    """Yield the finding of an NPV that begins after the first forecast flow: what that flow rests on is forecast.
+
+    Only where the terminal value is brought back one year more than the NPV has flows: a model that is valued at the
+    end of its first forecast year leaves that year out of both.
+    """
+    first = next(one.area.cells())
+    back, position = ((0, -1), first.column) if one.across else ((-1, 0), first.row)
+    if one.function != "NPV" or position < 2 or one.area.size < LEAST:
+        return
+    before = first.offset(*back)
+    formulas = trees(recalc)
+    if not is_number(recalc.value(before)) or before in memory.above(graph, [one.cell]) or before not in formulas:
+        return
+    cells = [before, *one.area.cells()][:3]
+    same = forms([shape_of(formulas.get(cell)) for cell in cells])
+    if any(form != same[0] for form in same) or not _is_next_period(book, recalc, before, first, across=one.across):
+        return
+    if _made_alike(recalc, graph, before, back) and _years_of_terminal(roles, recalc, graph) == one.area.size + 1:
+        yield Finding(
+            message=f"{one.cell} discounts {one.area.address} and leaves out the flow before it, {before}",
+            cell=one.cell,
+            found=one.area.address,
+            expected=f"a range that begins with {before.address}",
+        )
+
+
+def _years_of_terminal(roles: Roles, recalc: Recalc, graph: Graph) -> int | None:
+    """Return the whole years that the terminal value is brought back, None where that is not known or not whole."""
+    weighed, rate = valuation.weights(roles, recalc, graph), roles.get("wacc")
+    weight = weighed.terminals[-1][1] if weighed is not None and weighed.terminals else None
+    years = dcf.exponent_of(weight, rate.amount) if weight and rate is not None and rate.amount else None
+    return round(years) if years is not None and abs(years - round(years)) < 0.02 else None
+
+
+def _made_alike(recalc: Recalc, graph: Graph, before: CellRef, back: tuple[int, int]) -> bool:
+    """Say whether each number of a period that a flow rests on is typed, or computed, as in the period after it."""
+    inside = {
+        cell
+        for cell in memory.above(graph, [before])
+        if cell.sheet == before.sheet and (cell.row == before.row if back[0] else cell.column == before.column)
+    }
+    after = [cell.offset(-back[0], -back[1]) for cell in inside]
+    formulas = trees(recalc)
+    return len(inside) > 1 and all(
+        (cell in formulas) == (other in formulas) for cell, other in zip(inside, after, strict=True)
+    )
 
 
 def _is_window(recalc: Recalc, one: Sum) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlcheck import dcf
 from xlcheck.cells import CellRef
-from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
+from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, memory, perpetuity, twins, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.discount import mid_year_stated
@@ -208,6 +208,7 @@ def _misdiscounted(
     recalc: Recalc,
     graph: Graph,
 ) -> Outcomes:
+    """Accuse the cell that discounts the terminal value, and a factor of its own that it does so with."""
     wanted = min(accepted, key=lambda want: abs(want - exponent))
     if 0.02 < abs(exponent - wanted) < 0.4:
         yield Unverifiable(reason=f"{cell} is brought back {exponent:.4g} years, the last flow {wanted:.4g}")
@@ -224,6 +225,11 @@ def _misdiscounted(
     have, want = dcf.discount_factor(rate, exponent), dcf.discount_factor(rate, wanted)
     expected = None if stated is None else stated + value * (want - have)
     yield money(message, where, stated if stated is not None else value, expected)
+    for factor in graph.precedents(where):
+        number = recalc.number(factor)
+        if number is not None and valuation.close(number, have) and graph.dependents(factor) == (where,):
+            message = f"the factor {factor} of the terminal value stands for {exponent:.4g} years, not {wanted:.4g}"
+            yield Finding(message=message, cell=factor, found=number, expected=want, unit="factor")
 
 
 def discounting_cell(cell: CellRef, output: CellRef, recalc: Recalc, graph: Graph) -> CellRef:
