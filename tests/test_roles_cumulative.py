@@ -42,3 +42,10 @@ def test_rate_and_factor_rows_are_bound_and_found_right(tmp_path):
 def test_typed_one_of_another_line_opens_no_factors(tmp_path):
     report = audit(write(tmp_path, CELLS | {"M!A4": "Index of prices"}))
     assert "discount_factor" not in report.series
+
+
+def test_growth_added_to_a_rate_of_its_own_is_found(tmp_path):
+    report = audit(write(tmp_path, CELLS | {"M!B10": "=F2*(1+B8)/(B7+B8)"}))
+    finding = next(one for one in report.results if one.check_id == "terminal.gordon-identity").findings[0]
+    assert str(finding.cell) == "M!B10"
+    assert finding.expected == pytest.approx(115 * 1.03 / 0.07)

@@ -10,10 +10,10 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory, valuation
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
-from xlcheck.formula import Binary, Number, Ref, factors, walk
+from xlcheck.formula import Binary, Number, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
-from xlcheck.roles import Roles
+from xlcheck.roles import Located, Roles
 
 MOST_FADING = 30
 """Years over which a growth rate may fade to the long one."""
@@ -90,6 +90,20 @@ def inputs(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph, *, again: 
     main = output is not None and cell in memory.above(graph, [output])
     explicit = not later and _explicit(flows.cells[-1], roles, recalc, graph)
     return Inputs(cell, value, rate.amount, growth.amount, known, factors, other, main, again, explicit)
+
+
+def added_to(cell: CellRef, growth: Located, recalc: Recalc, graph: Graph) -> float | None:
+    """Return the rate to which a formula adds the growth where it divides, or None."""
+    node = claims.formula_node(cell, recalc)
+    root = graph.pure_link(growth.cell) if growth.cell is not None else None
+    for part in walk(node) if node is not None else ():
+        under = terms(part.right) if isinstance(part, Binary) and part.operator == "/" else ()
+        pair = [one.cell for sign, one in under if sign > 0 and isinstance(one, Ref)]
+        others = [one for one in pair if graph.pure_link(one) != root]
+        if len(under) == len(pair) == 2 and len(others) == 1:
+            value = recalc.number(others[0])
+            return value if value is not None and 0 < value < 1 else None
+    return None
 
 
 def _explicit(last: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:

@@ -173,7 +173,8 @@ def market_amounts(one: Apart, roles: Roles, recalc: Recalc, graph: Graph) -> It
     if not value or equity is None or price is None:
         return
     at_price = equity * price / value
-    behind = memory.above(graph, [one.target]) & graph.descendants([_root(roles, graph, "current_price") or one.target])
+    behind = memory.above(graph, [one.target, one.answer])
+    behind &= graph.descendants([_root(roles, graph, "current_price") or one.target])
     for cell in sorted(behind - graph.descendants([one.answer]), key=lambda cell: (cell == one.target, cell)):
         label = row_label(recalc, cell)
         if _WHOLE.search(label) and total is not None:

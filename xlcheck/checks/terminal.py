@@ -109,7 +109,13 @@ def _judge_perpetuity(given: perpetuity.Inputs, roles: Roles, recalc: Recalc, gr
             fitting = reading
             break
     if fitting is None:
-        if main:
+        growth = roles.get("terminal_growth")
+        rate = None if growth is None else perpetuity.added_to(given.cell, growth, recalc, graph)
+        if rate is not None:
+            message = f"the terminal value {given.cell} divides by rate plus growth, {rate:.4g} + {given.growth:.4g}"
+            wanted = given.value * (rate + given.growth) / (rate - given.growth) if rate > given.growth else None
+            yield money(message, given.cell, given.value, wanted, tolerance)
+        elif main:
             yield Unverifiable(reason=f"{given.cell} ({given.value:.6g}) follows no known form of a perpetuity")
         return
     if not fitting.right:
