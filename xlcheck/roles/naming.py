@@ -83,7 +83,7 @@ class Naming:
         above = sheet.text_above(ref.row, ref.column)
         if above is not None:
             near = above[0] >= ref.row - 3 or _full_between(sheet, ref, above[0])
-            if near and not any(named.score >= 0.6 for named in found.values()):
+            if near and not any(named.score >= 0.6 and named.role != "period" for named in found.values()):
                 self._add(found, above[1], sheet.ref(above[0], ref.column), ABOVE)
         for name in self.defined.get(ref, ()):
             self._add(found, name, ref, LESS)
@@ -102,5 +102,9 @@ def _row_labels(sheet: SheetLayout, ref: CellRef) -> list[tuple[int, str]]:
 
 
 def _full_between(sheet: SheetLayout, ref: CellRef, head: int) -> bool:
-    """Say whether every cell between a column heading and the number is a number too (a table)."""
-    return all((row, ref.column) in sheet.numbers for row in range(head + 1, ref.row))
+    """Say whether every cell between a column heading and the number is a number too (a table).
+
+    The first may be blank where its row holds other numbers: an actual year without the forecast's lines.
+    """
+    blank = (head + 1, ref.column) not in sheet.texts and any((head + 1, one) in sheet.numbers for one in sheet.columns)
+    return all((row, ref.column) in sheet.numbers for row in range(head + 1 + blank, ref.row))
