@@ -160,3 +160,50 @@ def test_share_count_in_its_own_unit_is_accepted(tmp_path):
 def test_ten_thousandfold_of_the_price_is_left_alone_where_no_such_unit_is_declared(tmp_path):
     path = write(tmp_path, COUNT | {"Z!B2": 3.15})
     assert audit(path, COUNT_ROLES, ["fatal.unit-mix"])["fatal.unit-mix"].status == "pass"
+
+
+INDIAN = {
+    "X!A1": "Market cap (Rs. crore)", "X!B1": 4200.0, "X!A2": "Current price (Rs.)", "X!B2": 420.0,
+    "X!A3": "Shares (crore)", "X!B3": 10.0, "X!A4": "Equity value (Rs. crore)", "X!B4": 3900.0,
+    "X!A5": "Value per share (Rs.)", "X!B5": "=B4/B3",
+}  # fmt: skip
+INDIAN_ROLES = {
+    "market_cap": "X!B1",
+    "current_price": "X!B2",
+    "shares": "X!B3",
+    "equity_value": "X!B4",
+    "value_per_share": "X!B5",
+}
+
+
+@pytest.mark.parametrize(("count", "cells"), [(10.0, set()), (1000.0, {"X!B3"})])
+def test_shares_in_lakh_under_a_heading_of_crore_are_fatal_beside_a_market_value(count, cells, tmp_path):
+    scales = {"market_cap": 1e7, "equity_value": 1e7, "shares": 1e7}
+    path = write(tmp_path, INDIAN | {"X!B3": count})
+    found = audit(path, INDIAN_ROLES, ["fatal.unit-mix"], factors=scales)["fatal.unit-mix"]
+    assert accused(found) == cells
+
+
+FROM_NET_INCOME = {
+    "M!A1": "Net income", "M!B1": [900.0, 950.0, 1000.0], "M!A2": "Interest expense", "M!B2": [100.0, 90.0, 80.0],
+    "M!A3": "FCFF", "M!B3": ["=B1+B2*0.75", "=C1+C2*0.75", "=D1+D2*0.75"],
+    "M!A4": "Cost of equity", "M!B4": 0.12, "M!A5": "WACC", "M!B5": "=0.8*B4+0.2*0.06",
+    "M!A6": "PV", "M!B6": ["=B3/(1+$B$5)", "=C3/(1+$B$5)^2", "=D3/(1+$B$5)^3"],
+    "M!A7": "Value of the firm", "M!B7": "=SUM(B6:D6)",
+}  # fmt: skip
+FROM_NET_INCOME_ROLES = {
+    "interest": "M!B2:D2",
+    "fcff": "M!B3:D3",
+    "cost_of_equity": "M!B4",
+    "wacc": "M!B5",
+    "pv_fcff": "M!B6:D6",
+    "enterprise_value": "M!B7",
+}
+
+
+@pytest.mark.parametrize(("sign", "status"), [("+", "pass"), ("-", "fail")])
+def test_interest_added_back_to_net_income_leaves_a_flow_to_the_firm(sign, status, tmp_path):
+    flows = [f"={column}1{sign}{column}2*0.75" for column in "BCD"]
+    path = write(tmp_path, FROM_NET_INCOME | {"M!B3": flows})
+    check = "fatal.flow-rate-mismatch"
+    assert audit(path, FROM_NET_INCOME_ROLES, [check])[check].status == status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xlcheck.cells import CellRef
-from xlcheck.checks import claims, memory
+from xlcheck.checks import claims, live, memory
 from xlcheck.formula import Node, Number, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -28,6 +28,9 @@ def unshielded_debt(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[CellRef
     own, cost = graph.pure_link(equity.cell), graph.pure_link(debt.cell)
     products = [part for sign, part in (terms(node) if node is not None else ()) if sign > 0]
     lending = [part for part in products if cost in _reads(part, graph)]
+    idle = _idle_shield(source, cost, roles, recalc, graph)
+    if idle is not None:
+        return idle
     if len(products) != 2 or len(lending) != 1 or own not in _reads(_other(products, lending[0]), graph):
         return None
     parts = [(part, power) for part, power in factors(lending[0]) if part != Number(1.0)]
@@ -44,6 +47,26 @@ def unshielded_debt(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[CellRef
         return None
     share = math.prod((value or 1.0) ** power for value, power in values)
     return (source, wacc.amount - share * relief) if 0 < share < 1 else None
+
+
+def _idle_shield(
+    source: CellRef, cost: CellRef, roles: Roles, recalc: Recalc, graph: Graph
+) -> tuple[CellRef, float] | None:
+    """Return the WACC cell and its rate after tax where it reads the pre-tax cost of debt past the after-tax one.
+
+    The after-tax cost is built from the pre-tax one, and no formula reads it.
+    """
+    after, tax = roles.get("after_tax_cost_of_debt"), roles.get("tax_rate")
+    wacc, debt = roles.get("wacc"), roles.get("pre_tax_cost_of_debt")
+    if after is None or after.cell is None or wacc is None or debt is None or not after.value or not debt.value:
+        return None
+    built = cost in memory.above(graph, [after.cell]) and not graph.dependents(after.cell)
+    read = {graph.pure_link(one) for one in graph.precedents(source)}
+    taxed = tax is not None and tax.cell is not None and graph.pure_link(tax.cell) in read
+    if not built or cost not in read or taxed or not after.value < debt.value:
+        return None
+    moved = live.run(recalc, {cost: after.value}, [source])[source]
+    return None if moved is None else (source, moved * wacc.factor)
 
 
 def _relief(roles: Roles, cost: float) -> float | None:
