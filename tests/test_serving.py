@@ -18,6 +18,7 @@ from xlcheck.serving.gate import FullError, Gate
 
 TASK = Path(__file__).parents[1] / "fixtures" / "sic-epitaxy-dcf"
 RUBRIC = "sic-epitaxy-dcf"
+FORM = {"content-type": "multipart/form-data; boundary=y"}
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,43 @@ def test_a_form_without_its_parts_is_answered(client):
     answer = client.post("/grade", files=bad, data={"rubric": RUBRIC})
     assert answer.status_code == 422
     assert "v.json" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "says"),
+    [
+        ([("verdict", b"{}")], 400, "the field 'verdict' is unknown; workbook, rubric and verdicts are accepted"),
+        ([("workbook", b"PK")], 400, "the field workbook stands twice; send it once"),
+        ([("verdicts", b"{}"), ("verdicts", b"{}")], 400, "Too many files. Maximum number of files is 2."),
+    ],
+)
+def test_a_field_too_many_is_never_passed_over(client, fields, code, says):
+    files = [("workbook", ("m.xlsx", b"PK")), *((name, ("f", content)) for name, content in fields)]
+    answer = client.post("/grade", files=files, data={"rubric": RUBRIC})
+    assert answer.status_code == code
+    assert says in answer.json()["error"]
+
+
+def test_what_is_no_form_is_answered_in_one_sentence(client):
+    files = {"workbook": ("m.xlsx", b"PK")}
+    for answer, code, says in (
+        (client.post("/grade", json={"rubric": RUBRIC}), 415, "the request is no form"),
+        (client.post("/grade", files={**files, "rubric": ("r", b"x")}), 400, "the field rubric is missing"),
+        (client.post("/grade?as=pdf", files=files, data={"rubric": RUBRIC}), 400, "as is 'pdf'"),
+        (client.post("/grade", data={"rubric": RUBRIC, "workbook": "x"}), 400, "Too many fields"),
+        (client.post("/grade", content=b"", headers={"content-length": "9" * 12, **FORM}), 413, "larger than 2 MB"),
+        (client.post("/grade", content=b"x", headers={"content-type": "multipart/form-data"}), 400, "boundary"),
+    ):
+        assert answer.status_code == code, answer.text
+        assert says in answer.json()["error"]
+
+
+def test_a_balancer_may_ask_with_head(client):
+    assert client.head("/health").status_code == client.head("/").status_code == 200
+
+
+def test_a_long_name_in_any_script_is_cut_for_the_disk(client):
+    assert sent(client, name="名" * 120 + ".xlsx", content=b"").status_code == 200
 
 
 def test_a_file_that_is_no_workbook_is_an_ungradable_report(client):

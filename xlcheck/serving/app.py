@@ -18,6 +18,7 @@ from jinja2 import Environment
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
@@ -29,6 +30,8 @@ from xlcheck.isolation import run_apart
 from xlcheck.serving.gate import BodyLimit, FullError, Gate, TooLargeError
 
 MEGABYTE = 1_000_000
+_LONGEST_NAME = 100
+"""Bytes that are kept of an uploaded file's name, its last ones."""
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
@@ -79,12 +82,12 @@ def build_app(settings: Settings) -> FastAPI:
     page = Environment(autoescape=True).from_string(files(__package__).joinpath("page.html").read_text("utf-8"))
     app.add_middleware(BodyLimit, most=settings.megabytes * MEGABYTE)
 
-    @app.get("/", response_class=HTMLResponse)
+    @app.api_route("/", methods=_LOOKS, response_class=HTMLResponse)
     def drop_page() -> HTMLResponse:
         shown = page.render(rubrics=sorted(settings.rubrics.items()), megabytes=settings.megabytes)
         return HTMLResponse(shown, headers={**_HEADERS, "Content-Security-Policy": _PAGE_POLICY})
 
-    @app.get("/health")
+    @app.api_route("/health", methods=_LOOKS)
     def health() -> dict[str, Any]:
         return {"status": "ok", "running": gate.running, "waiting": gate.waiting}
 
@@ -98,8 +101,8 @@ def build_app(settings: Settings) -> FastAPI:
 
     @app.post("/grade", openapi_extra={"requestBody": _BODY})
     async def grade(request: Request) -> Response:
-        page = request.query_params.get("as") == "html"
         try:
+            page = _wants_page(request)
             text = await _graded(request, settings, gate, meters, graded_page if page else graded)
             kind = "text/html" if page else "application/json"
             response = Response(text, media_type=f"{kind}; charset=utf-8", headers=_HEADERS)
@@ -112,6 +115,9 @@ def build_app(settings: Settings) -> FastAPI:
     return app
 
 
+_LOOKS = ["GET", "HEAD"]
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+_FIELDS = ("workbook", "rubric", "verdicts")
 _BODY = {
     "required": True,
     "content": {
@@ -152,37 +158,76 @@ async def _graded(request: Request, settings: Settings, gate: Gate, meters: Mete
         raise Refusal(422, str(error)) from None
 
 
+def _wants_page(request: Request) -> bool:
+    wanted = request.query_params.get("as", "json")
+    if wanted not in ("json", "html"):
+        raise Refusal(400, f"as is {wanted!r}; json and html are accepted")
+    return wanted == "html"
+
+
 async def _received(request: Request, settings: Settings, folder: Path) -> str:
     """Write the uploaded files into ``folder`` and return the order to grade them."""
+    form = await _form(request, settings)
     try:
-        async with asyncio.timeout(settings.reading_seconds):
-            form = await request.form(max_files=2, max_fields=1)
-    except TooLargeError:
-        raise Refusal(413, f"the request is larger than {settings.megabytes} MB") from None
-    except TimeoutError:
-        raise Refusal(408, f"the request did not arrive within {settings.reading_seconds:g} s") from None
-    except ClientDisconnect:
-        raise Refusal(400, "the request broke off") from None
-    except MultiPartException as error:
-        raise Refusal(400, f"the request is no multipart form: {error.message}") from None
-    try:
-        rubric = form.get("rubric")
-        if not isinstance(rubric, str) or rubric not in settings.places:
-            raise Refusal(404, f"there is no rubric {rubric!r}; there are {', '.join(sorted(settings.places))}")
+        rubric = _rubric(form, settings)
         workbook = await _saved(form, "workbook", folder)
         if workbook is None:
             raise Refusal(400, "the field workbook is missing; send an .xlsx or .xlsm file")
         verdicts = await _saved(form, "verdicts", folder)
     finally:
         await form.close()
-    return json.dumps({"submission": workbook, "rubric": settings.places[rubric], "verdicts": verdicts})
+    return json.dumps({"submission": workbook, "rubric": rubric, "verdicts": verdicts})
+
+
+async def _form(request: Request, settings: Settings) -> FormData:
+    """Return the form of a request; raises Refusal for what is none, too large or too slow."""
+    too_large = Refusal(413, f"the request is larger than {settings.megabytes} MB")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in _FORMS:
+        raise Refusal(415, "the request is no form; send multipart/form-data with the fields workbook and rubric")
+    if _declared(request) > settings.megabytes * MEGABYTE:
+        raise too_large
+    try:
+        async with asyncio.timeout(settings.reading_seconds):
+            return await request.form(max_files=2, max_fields=1)
+    except TooLargeError:
+        raise too_large from None
+    except TimeoutError:
+        raise Refusal(408, f"the request did not arrive within {settings.reading_seconds:g} s") from None
+    except ClientDisconnect:
+        raise Refusal(400, "the request broke off") from None
+    except (MultiPartException, HTTPException) as error:
+        told = error.message if isinstance(error, MultiPartException) else error.detail
+        raise Refusal(400, f"the request is no form of workbook, rubric and verdicts: {told}") from None
+
+
+def _declared(request: Request) -> int:
+    """Return the size that a request says it has, 0 where it does not; what arrives is counted all the same."""
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
+
+
+def _rubric(form: FormData, settings: Settings) -> str:
+    """Return the place of the rubric that a form names; Refusal for one that is none, and for other fields."""
+    names = [name for name, _ in form.multi_items()]
+    for name in names:
+        if name not in _FIELDS:
+            raise Refusal(400, f"the field {name[:100]!r} is unknown; workbook, rubric and verdicts are accepted")
+        if names.count(name) > 1:
+            raise Refusal(400, f"the field {name} stands twice; send it once")
+    rubric = form.get("rubric")
+    if not isinstance(rubric, str):
+        raise Refusal(400, "the field rubric is missing; send the id of a rubric as text")
+    if rubric not in settings.places:
+        raise Refusal(404, f"there is no rubric {rubric[:100]!r}; there are {', '.join(sorted(settings.places))}")
+    return settings.places[rubric]
 
 
 async def _saved(form: FormData, field: str, folder: Path) -> str | None:
     file = form.get(field)
     if not isinstance(file, UploadFile) or not file.filename:
         return None
-    place = folder / field / (PurePath(file.filename.replace("\\", "/")).name[-100:] or field)
+    name = PurePath(file.filename.replace("\\", "/")).name.encode("utf-8", "replace")
+    place = folder / field / (name[-_LONGEST_NAME:].decode("utf-8", "ignore") or field)
     place.parent.mkdir()
     try:
         place.write_bytes(await file.read())
