@@ -98,3 +98,24 @@ def test_years_going_down_in_words_leave_the_lines_to_their_headings(tmp_path):
     assert {role: [cell.address for cell in found[role].cells] for role in wanted} == {
         role: [f"{column}{row}" for row in range(3, 8)] for role, column in wanted.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("factor", "value"),
+    [("=1/(1+B7)^5/B7", "=G2*G3"), ("=F3/(B7-B8)", "=G2*G3"), ("=F3/B7", "=G2*G3")],
+)
+def test_a_last_column_for_all_years_after_is_the_terminal_value(factor, value, tmp_path):
+    cells = {
+        "A1": ["万元", "2026年", "2027年", "2028年", "2029年", "2030年", "永续期"],
+        "A2": ["企业自由现金流量", 80.0, 90.0, 98.0, 104.0, 108.0, 96.0],
+        "A3": ["折现系数", *(f"=1/(1+$B$7)^{year}" for year in range(1, 6)), factor],
+        "A4": ["现值", *(f"={column}2*{column}3" for column in "BCDEF"), value],
+        "A7": ["折现率（WACC）", 0.09],
+        "A8": ["永续增长率", 0.02],
+        "A9": ["经营性资产价值", "=SUM(B4:G4)"],
+        "A11": ["付息债务", 300.0],
+        "A12": ["股东全部权益价值", "=B9-B11"],
+    }
+    roles = roles_of(cells, tmp_path)
+    assert roles.scalars["pv_terminal_value"].cell.address == "G4"
+    assert [cell.address for cell in roles.series["fcff"].cells] == ["B2", "C2", "D2", "E2", "F2"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from xlcheck.cells import CellRef
-from xlcheck.formula import Array, Binary, Call, Node, Number, Range, Ref, Unary
+from xlcheck.formula import Array, Binary, Call, Node, Number, Range, Ref, Unary, factors
 
 Kind = Literal["factor", "divisor", "pv", "sum_pv", "tv", "pv_tv", "ev", "equity", "per_share"]
 WRAPPERS = {
@@ -51,6 +51,14 @@ class Shape:
     blended: bool = False
     """An average of several values of the kind."""
     with_tv: bool = False
+    perpetual: bool = False
+    """A factor that brings back all years after the last one: 1/(1 + r)^n/(r - g)."""
+
+    def endless(self, growth: CellRef | None) -> Shape:
+        """Return what a factor or a present value is where it stands for all years to come."""
+        if self.kind == "factor":
+            return replace(self, growth=growth, perpetual=True)
+        return Shape("pv_tv", self.rate, growth, flow=self.flow) if self.kind == "pv" else self
 
 
 def combined(kinds: list[tuple[Shape, Node]], other: int) -> Shape | None:
@@ -122,6 +130,16 @@ def power_of(node: Node) -> tuple[CellRef | None, Node | None] | None:
         return None if base is None else (base[0], node.right)
     base = _one_plus(node)
     return None if base is None else (base[0], None)
+
+
+def powers(node: Node) -> list[tuple[CellRef | None, Node | None, int]]:
+    """Return (rate, time, exponent) for each ``(1+r)^t`` among the factors."""
+    found = []
+    for factor, exponent in factors(node):
+        power = power_of(factor)
+        if power is not None:
+            found.append((*power, exponent))
+    return found
 
 
 def _one_plus(node: Node) -> tuple[CellRef | None] | None:

@@ -15,7 +15,7 @@ from xlcheck.keyed import parse_keyed
 from xlcheck.roles.blends import mean_of, mixed, on_a_sum
 from xlcheck.roles.labelled import named_shape
 from xlcheck.roles.naming import Naming
-from xlcheck.roles.shape import TYPED, Kind, Shape, combined, compounded, linked, power_of, rate_of, unwrapped
+from xlcheck.roles.shape import TYPED, Kind, Shape, combined, compounded, linked, power_of, powers, rate_of, unwrapped
 from xlcheck.workbook import Book
 
 
@@ -188,24 +188,15 @@ class Shapes:
                 kind = next(k for k in ("per_share", "equity", "ev") if k in kinds)
                 return Shape(kind, blended=True)
             return None
-        discount = [power for argument in arguments for power in self._powers(argument) if power[2] < 0]
+        discount = [power for argument in arguments for power in powers(argument) if power[2] < 0]
         flows = next((tuple(self.cells([argument])) for argument in arguments if isinstance(argument, Range)), ())
         if not flows and len(arguments) == 1:
             inner = [node for node, _ in factors(arguments[0]) if isinstance(node, Range)]
             flows = tuple(self.cells(inner[:1]))
         return Shape("sum_pv", discount[0][0], flows=flows, inline=True) if discount and flows else None
 
-    def _powers(self, node: Node) -> list[tuple[CellRef | None, Node | None, int]]:
-        """Return (rate, time, exponent) for each ``(1+r)^t`` among the factors."""
-        found = []
-        for factor, exponent in factors(node):
-            power = power_of(factor)
-            if power is not None:
-                found.append((*power, exponent))
-        return found
-
     def _kind(self, cell: CellRef) -> Kind | None:
-        return (shape := self.at(cell)) and shape.kind
+        return shape.kind if (shape := self.at(cell)) else None
 
     def _holds_tv(self, cell: CellRef) -> bool:
         node = self.tree(self.root(cell))
@@ -219,6 +210,7 @@ class Shapes:
         growth_power = discounted = False
         gordon: tuple[CellRef | None, CellRef | None] | None = None
         under: list[Node] = []
+        lasting: Shape | None = None
         for written, exponent in factors(node):
             factor = self.single(written)
             power = power_of(factor)
@@ -228,7 +220,7 @@ class Shapes:
             elif power is not None and power[1] is not None:
                 rate, growth_power = rate or power[0], True
             elif shape and isinstance(factor, Ref) and self._discounts(shape.kind, exponent, factor.cell):
-                rate, discounted = shape.rate, True
+                rate, discounted, lasting = shape.rate, True, shape if shape.perpetual else lasting
                 if exponent > 0:
                     over.append(factor)
             elif exponent < 0 and (spread := self._spread(factor)) is not None:
@@ -240,7 +232,9 @@ class Shapes:
         if growth_power:
             return compounded(rate, over + under, [self.of(one) for one in over], discounted=discounted)
         if discounted:
-            return self._discounted(rate, over)
+            found = self._discounted(rate, over)
+            capital = any(rate is not None and rate_of(one) in (rate, self.root(rate)) for one in under)
+            return found.endless(lasting.growth if lasting else None) if found and (lasting or capital) else found
         return self._plain(over, under, home)
 
     def _discounts(self, kind: Kind, exponent: int, cell: CellRef) -> bool:
@@ -312,6 +306,8 @@ class Shapes:
             flow = flow or (cells[0] if cells else None)
             if isinstance(one, Ref) and self._kind(one.cell) == "factor":
                 discounted = True
+        if discounted and all(isinstance(one, Number) or self._is_factor(one) for one in over):
+            return Shape("factor", *spread, perpetual=True)
         return Shape("pv_tv" if discounted else "tv", spread[0], spread[1], flow=flow)
 
     def _plain(self, over: list[Node], under: list[Node], home: CellRef | None) -> Shape | None:
