@@ -312,3 +312,11 @@ def test_part_of_the_first_flow_that_counts_is_no_longer_wait(part, status, tmp_
     changes = PART | {"D!C33": [part, 1, 1, 1, 1]}
     found = audit(write(tmp_path, BASE | changes), NO_ROWS, ["discount.factor-identity"])
     assert found["discount.factor-identity"].status == status
+
+
+FAILING = {"D!A35": "Chance of failure", "D!B35": 0.1, "D!B16": "=(B13+B15)*(1-B35)"}
+
+
+@pytest.mark.parametrize(("present", "status"), [("=B14*G11", "pass"), ("=B14*G11/(1+B4)", "fail")])
+def test_share_of_the_whole_value_is_no_longer_discounting(present, status, tmp_path):
+    assert run(tmp_path, "terminal.discounted-once", FAILING | {"D!B15": present}).status == status

@@ -129,6 +129,7 @@ def _judge_discounting(
         return
     if abs(weight) < 1e-9:
         return
+    weight /= _share(weighed, roles, recalc, graph)
     method = valuation.method_of(cell, roles, graph)
     accepted = accepted_exponents(years, mid, method)
     share = len(weighed.terminals)
@@ -151,6 +152,15 @@ def _judge_discounting(
         yield Fits(convention="the terminal value cell is already a present value")
     else:
         yield from _misdiscounted(cell, exponent, accepted, rate, weighed.output, recalc, graph)
+
+
+def _share(weighed: valuation.Weights, roles: Roles, recalc: Recalc, graph: Graph) -> float:
+    """Return the one share of every discounted flow that reaches the output (a stake, a chance of survival), else 1."""
+    read = valuation.factors_of(roles, recalc, graph)
+    rows = zip(weighed.flows[:-1], read[0] if read is not None else (), strict=False)
+    shares = [weight / factor for weight, factor in rows if weight is not None and factor]
+    same = len(shares) > 2 and all(valuation.close(one, shares[0], 1e-5) for one in shares)
+    return shares[0] if same and 0.2 < shares[0] < 0.999 else 1.0
 
 
 _DISCOUNTING = ("PV", "NPV", "XNPV", "POWER", "EXP", "RATE")
