@@ -183,8 +183,9 @@ def share_count(shares: Located, value_per_share: Located | None, graph: Graph) 
 @check("fatal.double-discounting", severity="fatal")
 def double_discounting(
     terminal_growth: Located,
-    wacc: Located,
-    fcff: LocatedSeries,
+    wacc: Located | None,
+    fcff: LocatedSeries | None,
+    fcfe: LocatedSeries | None,
     roles: Roles,
     recalc: Recalc,
     graph: Graph,
@@ -206,6 +207,9 @@ def double_discounting(
     Source:
         Damodaran, Investment Valuation, ch. 12.
     """
+    if valuation.rate_of(roles) is None or (fcff or fcfe) is None:
+        yield NotApplicable(reason="flows and the rate that they belong to are not bound")
+        return
     weighed = valuation.weights(roles, recalc, graph)
     factors = valuation.factors_of(roles, recalc, graph)
     if weighed is None or factors is None or not weighed.terminals:
@@ -228,7 +232,7 @@ def double_discounting(
 @check("fatal.terminal-not-discounted", severity="fatal")
 def terminal_not_discounted(
     terminal_value: Located | None,
-    wacc: Located,
+    wacc: Located | None,
     fcff: LocatedSeries | None,
     fcfe: LocatedSeries | None,
     roles: Roles,
@@ -253,8 +257,11 @@ def terminal_not_discounted(
         Damodaran, Investment Valuation, ch. 12.
     """
     weighed = valuation.weights(roles, recalc, graph)
-    read = valuation.exponents(roles, recalc, graph)
-    if weighed is None or read is None or not read.known or not wacc.amount:
+    read, rate = valuation.exponents(roles, recalc, graph), valuation.rate_of(roles)
+    if rate is None:
+        yield NotApplicable(reason="no rate of the flows is bound")
+        return
+    if weighed is None or read is None or not read.known or not rate.amount:
         yield Unverifiable(reason="the discounting of the terminal value cannot be measured on the live model")
         return
     if read.known[-1] < 0.9:
@@ -275,7 +282,7 @@ def terminal_not_discounted(
             return
         where = discounting_cell(cell, weighed.output, recalc, graph)
         value, stated = recalc.number(cell) or 0.0, recalc.number(where)
-        expected = None if stated is None else stated - value * (1 - dcf.discount_factor(wacc.amount, read.known[-1]))
+        expected = None if stated is None else stated - value * (1 - dcf.discount_factor(rate.amount, read.known[-1]))
         yield money(f"the terminal value {cell} is added without being discounted", where, stated or value, expected)
         return
 

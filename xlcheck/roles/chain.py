@@ -15,7 +15,7 @@ from xlcheck.roles.expressions import added
 from xlcheck.roles.picks import Chain, Pick
 from xlcheck.roles.shape import growth_divisor
 from xlcheck.roles.shapes import Shapes
-from xlcheck.roles.stages import opened, stages_of
+from xlcheck.roles.stages import opened, present_values, stages_of
 
 COUNTS = ("shares", "diluted_shares", "basic_shares")
 OUTPUTS = ("value_per_share", "equity_value", "enterprise_value", "sum_pv_fcff", "terminal_value", "pv_terminal_value")
@@ -82,8 +82,7 @@ class Walk:
         return cell if re.search(r"[A-Za-z]\$?\d+\s*\)?$", written.formula) else self.shapes.root(cell)
 
     def _kind(self, node: Node) -> str | None:
-        shape = self.shapes.of(node)
-        return shape.kind if shape else None
+        return (shape := self.shapes.of(node)) and shape.kind
 
     def _tree(self, cell: CellRef) -> Node | None:
         return self.shapes.tree(self.shapes.root(cell))
@@ -134,6 +133,7 @@ class Walk:
         if cell is not None and kind in ("ev", "sum_pv"):
             if score(cell, "equity_value") > score(cell, "enterprise_value"):
                 self._put("equity_value", cell)
+                self._parts_of_enterprise(present_values(self.shapes, cell), cell)
                 return
             self._enterprise(node)
             return

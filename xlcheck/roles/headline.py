@@ -31,6 +31,8 @@ _SIDE = re.compile(
     r"template|情景|敏感|可比|相对|摘要|シナリオ|感応"
 )
 _SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
+_ASIDE = re.compile(r"cross[\s-]?check|sanity|reverse|market[\s-]implied|priced in|交叉|反向|隐含")
+"""Headings of a block that stands beside the valuation."""
 _CASE = re.compile(r"\b(?:pess|opt|bull|bear|upside|downside|worst|best|high|low)(?:imistic|ic)?\b|悲观|乐观|悲観|楽観")
 """Sheets of a case that is not the base."""
 _TERMINAL = {"terminal_value", "pv_terminal_value"}
@@ -199,10 +201,15 @@ def _standing(
     score -= 1.0 if _SIDE.search(name) else 0.0
     score -= 0.6 if _CASE.search(name) else 0.0
     own = fold(shapes.naming.label(top))
-    score -= 0.6 if _SECOND.search(own) else 0.0
+    score -= 0.6 if _SECOND.search(own) or _ASIDE.search(_heading(shapes, top)) else 0.0
     score -= 0.3 if chain.methods == {"multiple"} else 0.0
     score -= 0.8 if _to_equity(shapes, chain) else 0.0
     return Standing(chain, role, score, live)
+
+
+def _heading(shapes: Shapes, top: CellRef) -> str:
+    sheet = shapes.naming.layout.by_name.get(top.sheet)
+    return fold(next(sheet.headings(top.row, top.column), "")) if sheet is not None else ""
 
 
 def _repeats(shapes: Shapes, chain: Chain, role: str) -> bool:

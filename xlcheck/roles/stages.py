@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlcheck.formula import Node, Ref
+from xlcheck.cells import CellRef
+from xlcheck.formula import Node, Ref, terms
 from xlcheck.roles.shapes import Shapes
 
 
@@ -25,3 +26,13 @@ def opened(shapes: Shapes, node: Node, stages: list[Node]) -> list[Node]:
     """Return the present values that a stage sums; any other part as it is."""
     shape = shapes.of(node) if node in stages else None
     return [Ref(cell) for cell in shape.flows] if shape else [node]
+
+
+def present_values(shapes: Shapes, cell: CellRef) -> list[Node]:
+    """Return the present values that a value adds itself: flows to equity, or returns beyond book equity."""
+    if (shape := shapes.at(cell)) and shape.kind == "sum_pv":
+        return [Ref(cell)]
+    tree = shapes.tree(shapes.root(cell))
+    parts = [part for _, part in terms(tree)] if tree is not None else []
+    kinds = {"sum_pv", "pv_tv", "pv", "tv"}
+    return [part for part in parts if (shape := shapes.of(part)) and shape.kind in kinds]
