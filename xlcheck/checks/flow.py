@@ -13,6 +13,7 @@ from xlcheck.checks.flow_drivers import (
     terminal_term_left_out,
 )
 from xlcheck.checks.flow_left_out import left_out
+from xlcheck.checks.flow_tax import turned_tax
 from xlcheck.checks.flow_terms import (
     BASES,
     Item,
@@ -67,6 +68,10 @@ def nopat(recalc: Recalc, roles: Roles, fcff: LocatedSeries, tax_rate: Located |
                 found=value,
                 expected=None if rate is None or value is None else value * (1 - rate),
             )
+            return
+        turned = turned_tax(recalc, roles, cell, index, tax_rate)
+        if turned is not None:
+            yield turned
             return
         foreign = _foreign_rate(recalc, roles, cell)
         if foreign is not None:

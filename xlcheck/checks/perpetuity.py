@@ -200,6 +200,7 @@ def _normalised(given: Inputs, roles: Roles, graph: Graph) -> Iterator[CellRef]:
     lines = {cell for role, line in roles.series.items() for cell in line.cells if role not in ("fcff", "fcfe")}
     flows = valuation.flows_of(roles)
     years = set(flows.cells if given.explicit else flows.cells[:-1]) if flows else set()
+    years |= {graph.pure_link(cell) for cell in years}
     for cell in graph.precedents(given.cell):
         if cell not in named and cell not in lines and not {cell, graph.pure_link(cell)} & years:
             yield cell
@@ -224,6 +225,7 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
     if rate + growth:
         yield Reading(grown / (rate + growth), "the denominator adds growth instead of subtracting it", right=False)
     yield Reading(grown / rate, "the denominator leaves the growth out", right=False)
+    yield from _without_its_growth(given, roles)
     if growth:
         yield Reading(last / (1 + growth) / spread, "the flow is divided by 1 + g instead of multiplied", right=False)
         yield Reading(grown * (1 + growth) / spread, "the flow is grown twice", right=False)
@@ -234,6 +236,19 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
         if line is not None and line.values and line.values[-1] is not None:
             name = f"it capitalises {role.upper() if role != 'revenue' else role}, not the free cash flow"
             yield Reading(line.values[-1] * (1 + growth) / spread, name, right=False)
+
+
+def _without_its_growth(given: Inputs, roles: Roles) -> Iterator[Reading]:
+    """Yield the value driver formula over the rate alone, or over the rate plus growth."""
+    nopat, ronic = roles.series.get("nopat"), roles.get("ronic")
+    last = nopat.values[-1] if nopat is not None and nopat.values else None
+    if last is None or ronic is None or not ronic.amount or not given.growth or ronic.amount == given.rate:
+        return
+    kept = last * (1 + given.growth) * (1 - given.growth / ronic.amount)
+    yield Reading(kept / given.rate, "the denominator leaves the growth out", right=False)
+    if given.rate + given.growth:
+        words = "the denominator adds growth instead of subtracting it"
+        yield Reading(kept / (given.rate + given.growth), words, right=False)
 
 
 def unread_return(terminal: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> tuple[CellRef, CellRef] | None:

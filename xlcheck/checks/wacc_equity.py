@@ -9,6 +9,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory
+from xlcheck.checks.capm_forms import OVER_RF, capm_forms, capm_mistakes, is_a_premium
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc import NEAR, rate_finding, typed_digits
 from xlcheck.formula import Call, Number, Ref, factors, terms, walk
@@ -53,8 +54,9 @@ def capm(
         return
     near = Tolerance(relative=NEAR, absolute=typed_digits(cost_of_equity, recalc) + 1e-9)
     extras = [held.amount for held in (country_risk_premium, size_premium) if held is not None and held.amount]
-    for name, expected in _capm_forms(rf, slope, premium, extras):
-        if near.allows(ke, expected):
+    plain = is_a_premium(equity_risk_premium, recalc)
+    for name, expected in capm_forms(rf, slope, premium, extras):
+        if near.allows(ke, expected) and not (plain and name == OVER_RF and rf):
             yield Fits(convention=name)
             return
     if any(
@@ -97,7 +99,7 @@ def _capm_slip(
         return rate_finding(message, cost, rf + slope * premium)
     near = Tolerance(relative=NEAR, absolute=typed_digits(cost, recalc) + 1e-9)
     for rest in dict.fromkeys((0.0, sum(extras), *_rests(cost, rf, recalc, graph))):
-        for words, wrong in _capm_mistakes(rf, slope, premium):
+        for words, wrong in capm_mistakes(rf, slope, premium):
             if near.allows(ke - rest, wrong):
                 return rate_finding(f"the cost of equity {cost.cell} {words}", cost, rf + slope * premium + rest)
     return None
@@ -127,28 +129,6 @@ def _premium(premium: Located | None, market: Located | None, risk_free: float |
     if market is not None and market.amount is not None and risk_free is not None:
         return market.amount - risk_free
     return None
-
-
-def _capm_forms(rf: float, beta: float, premium: float, extras: list[float]) -> Iterator[tuple[str, float]]:
-    whole = sum(extras)
-    yield "rf + β·ERP", dcf.capm(rf, beta, premium)
-    yield "rf + β·(Rm - rf)", dcf.capm(rf, beta, premium - rf)
-    yield "rf + β·ERP + premia", dcf.capm(rf, beta, premium, whole)
-    for extra in extras:
-        yield "rf + β·ERP + a premium", dcf.capm(rf, beta, premium, extra)
-        yield "rf + β·(ERP + country premium)", dcf.capm(rf, beta, premium + extra)
-    if len(extras) == 2:
-        for one, other in (extras, extras[::-1]):
-            yield "rf + β·(ERP + country premium) + size premium", dcf.capm(rf, beta, premium + one, other)
-
-
-def _capm_mistakes(rf: float, beta: float, premium: float) -> Iterator[tuple[str, float]]:
-    yield "leaves the risk-free rate out", beta * premium
-    yield "leaves beta out", rf + premium
-    yield "multiplies beta by the market return without deducting the risk-free rate", rf + beta * (premium + rf)
-    yield "multiplies the risk-free rate by beta as well", (rf + premium) * beta
-    yield "subtracts the premium", rf - beta * premium
-    yield "adds beta instead of multiplying by it", rf + beta + premium
 
 
 def _with_other_terms(
@@ -268,7 +248,8 @@ def _levered_by_weight(
     """
     weight, ratio = gearing
     share = weight.amount if weight is not None else None
-    if weight is not None and ratio is not None and ratio.cell == weight.cell:
+    cells = {graph.pure_link(one.cell) for one in gearing if one is not None and one.cell is not None}
+    if ratio is not None and ratio.cell is not None and len(cells) == 1:
         return None
     if weight is None or weight.cell is None or beta.cell is None or not share or not 0 < share < 1:
         return None

@@ -228,9 +228,8 @@ def _in_cjk(lexicon: Lexicon, reading: Reading) -> list[Match]:
         start = text.find(phrase.compact)
         if start >= 0:
             rest = len(text) - len(phrase.compact)
-            found.append(
-                Match(phrase.role, phrase.weight * max(0.6, 1 - 0.03 * rest), start, start + len(phrase.compact))
-            )
+            score, exact = phrase.weight * max(0.6, 1 - 0.03 * rest), not rest and reading.weight == 1
+            found.append(Match(phrase.role, score, start, start + len(phrase.compact), exact))
     for token in dict.fromkeys(reading.tokens):
         start = text.find(token)
         for phrase in lexicon.by_word.get(token, ()):

@@ -1,0 +1,81 @@
+"""Parts of a valuation put together the wrong way round: tax, premium, the growth of a value driver."""
+
+import pytest
+from checking_helper import accused, audit, write
+
+TAXED = {
+    "M!A1": ["年度", 2026, 2027, 2028],
+    "M!A2": ["息税前利润", 100.0, 110.0, 120.0],
+    "M!A3": ["所得税率", 0.25],
+    "M!A4": ["税后经营利润", "=B2*(1-$B$3)", "=C2*(1-$B$3)", "=D2*(1-$B$3)"],
+    "M!A5": ["折旧摊销", 20.0, 21.0, 22.0],
+    "M!A6": ["自由现金流", "=B4+B5", "=C4+C5", "=D4+D5"],
+}
+TAXED_ROLES = {
+    "fcff": "M!B6:D6",
+    "ebit": "M!B2:D2",
+    "nopat": "M!B4:D4",
+    "depreciation": "M!B5:D5",
+    "tax_rate": "M!B3",
+}
+
+
+@pytest.mark.parametrize(("term", "accusation"), [("", set()), ("*$B$3", {"M!B4"}), ("*(1+$B$3)", {"M!B4"})])
+def test_what_tax_leaves_of_ebit_is_nopat(term, accusation, tmp_path):
+    row = [f"={column}2{term or '*(1-$B$3)'}" for column in "BCD"]
+    found = audit(write(tmp_path, TAXED | {"M!A4": ["税后经营利润", *row]}), TAXED_ROLES, ["flow.nopat"])["flow.nopat"]
+    assert accused(found) == accusation
+    if accusation:
+        assert found.findings[0].expected == pytest.approx(75.0)
+
+
+@pytest.mark.parametrize(
+    ("label", "premium", "status"),
+    [
+        ("市场风险溢价", 0.06, "fail"),
+        ("Equity risk premium", 0.06, "fail"),
+        ("市场风险溢价（市场回报率）", 0.06, "pass"),
+        ("市场预期收益率", 0.06, "pass"),
+        ("市场风险溢价", 0.09, "pass"),
+    ],
+)
+def test_the_risk_free_rate_is_deducted_from_a_return_not_from_a_premium(label, premium, status, tmp_path):
+    cells = {"W!A1": ["无风险利率", 0.024], "W!A2": ["Beta", 0.9], "W!A3": [label, premium]}
+    cells["W!A4"] = ["股权资本成本", "=B1+B2*(B3-B1)"]
+    roles = {"risk_free_rate": "W!B1", "beta": "W!B2", "equity_risk_premium": "W!B3", "cost_of_equity": "W!B4"}
+    assert audit(write(tmp_path, cells), roles, ["wacc.capm"])["wacc.capm"].status == status
+
+
+DRIVER = {
+    "D!A1": ["WACC", 0.09],
+    "D!A2": ["永续增长率", 0.025],
+    "D!A3": ["新增投资回报率", 0.13],
+    "D!A4": ["年度", 2026, 2027, 2028],
+    "D!A5": ["NOPAT", 50.0, 54.0, 57.0],
+    "D!A6": ["自由现金流", 30.0, 34.0, 40.0],
+    "D!A7": ["折现因子", "=1/(1+$B$1)", "=1/(1+$B$1)^2", "=1/(1+$B$1)^3"],
+    "D!A8": ["终值", "=D5*(1+B2)*(1-B2/B3)/(B1-B2)"],
+    "D!A9": ["企业价值", "=SUMPRODUCT(B6:D6,B7:D7)+B8*D7"],
+}
+DRIVER_ROLES = {
+    "wacc": "D!B1", "terminal_growth": "D!B2", "ronic": "D!B3", "nopat": "D!B5:D5", "fcff": "D!B6:D6",
+    "discount_factor": "D!B7:D7", "terminal_value": "D!B8", "enterprise_value": "D!B9",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("below", "status"), [("(B1-B2)", "pass"), ("B1", "fail"), ("(B1+B2)", "fail")])
+def test_growth_is_deducted_below_a_value_driver(below, status, tmp_path):
+    changes = {"D!B8": f"=D5*(1+B2)*(1-B2/B3)/{below}"}
+    cells = {**DRIVER, "D!A8": ["终值", changes["D!B8"]]}
+    check = "terminal.gordon-identity"
+    found = audit(write(tmp_path, cells), DRIVER_ROLES, [check])[check]
+    assert found.status == status
+    assert accused(found) == (set() if status == "pass" else {"D!B8"})
+
+
+def test_a_last_flow_read_through_its_source_is_not_a_normalised_one(tmp_path):
+    cells = {**DRIVER, "D!A8": ["终值", "=F!D1/(B1-B2)"], "F!A1": ["自由现金流", 30.0, 34.0, 40.0]}
+    cells["D!A6"] = ["自由现金流", "=F!B1", "=F!C1", "=F!D1"]
+    check = "terminal.gordon-identity"
+    roles = {role: cell for role, cell in DRIVER_ROLES.items() if role not in ("ronic", "nopat")}
+    assert accused(audit(write(tmp_path, cells), roles, [check])[check]) == {"D!B8"}
