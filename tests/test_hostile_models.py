@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from handmade import area, ref
-from hostile.cases import CASES
+from hostile.cases import CASES, Case
 
 from xlcheck.engines import Clock, Unsolved
 from xlcheck.engines import cellrune as primary
@@ -15,9 +18,13 @@ from xlcheck.recompute import recompute
 from xlcheck.workbook import Book, Table
 
 
-def book_of(name: str) -> Book:
+def case_of(name: str) -> Case:
     (case,) = (case for case in CASES if case.name == name)
-    return read_book(check_package(case.build(), f"{name}.xlsx"))
+    return case
+
+
+def book_of(name: str) -> Book:
+    return read_book(check_package(case_of(name).build(), f"{name}.xlsx"))
 
 
 @pytest.mark.parametrize("name", ["table-header", "table-at-the-edge"])
@@ -34,3 +41,18 @@ def test_a_refused_change_leaves_the_outputs_unsolved_and_the_session_as_it_was(
     assert isinstance(refused, Unsolved)
     assert "header" in (refused.detail or "")
     assert session.what_if({ref("A2"): 5.0}, [ref("A3")]) == {ref("A3"): 10.0}
+
+
+def test_calls_nested_beyond_any_recursion_are_recomputed_or_left_open():
+    assert len(recompute(book_of("nested-lambdas")).values) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the command line has no worker there")
+def test_what_native_code_prints_before_it_gives_up_stays_off_the_terminal(tmp_path):
+    book = tmp_path / "swelling.xlsx"
+    book.write_bytes(case_of("swelling-text").build())
+    told = [sys.executable, "-m", "xlcheck.cli", "recalc", str(book), "--max-memory", "600"]
+    run = subprocess.run(told, capture_output=True, text=True, check=False)
+    assert run.returncode == 3
+    assert run.stderr.startswith(f"xlcheck: {book}: it needed more than 600 MiB of memory")
+    assert run.stderr.count("\n") == 1

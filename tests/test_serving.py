@@ -10,6 +10,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from xlcheck import cli
 from xlcheck.confinement import Allowance
 from xlcheck.errors import UsageError
 from xlcheck.pipeline import grade
@@ -185,3 +186,8 @@ def test_settings_name_what_is_wrong():
     with pytest.raises(UsageError, match="one id"):
         settings_of((RUBRIC, RUBRIC))
     assert isinstance(settings_of((RUBRIC,)), Settings)
+
+
+def test_a_place_where_nothing_can_listen_is_one_sentence(capsys):
+    assert cli.main(["serve", "--rubric", RUBRIC, "--port", "99999"]) == 2
+    assert capsys.readouterr().err.startswith("xlcheck: --host 127.0.0.1 --port 99999: nothing can listen there")

@@ -57,6 +57,8 @@ def run_limited(work: Callable[[], int], allowance: Allowance, writable: tuple[s
 
 
 def _child(work: Callable[[], int], allowance: Allowance, writable: tuple[str, ...]) -> int:
+    if not os.environ.get("XLCHECK_TRACEBACK"):
+        _quieten_native_code()
     confine(allowance, writable)
     try:
         code = work()
@@ -64,6 +66,14 @@ def _child(work: Callable[[], int], allowance: Allowance, writable: tuple[str, .
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else 2
     return code
+
+
+def _quieten_native_code() -> None:
+    """Keep from the terminal what native code prints before it gives up; our own sentences still go there."""
+    sys.stderr.flush()
+    ours = os.fdopen(os.dup(2), "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.stderr = ours
 
 
 def _wait(child: int) -> int:

@@ -274,6 +274,12 @@ def expressions() -> Iterator[Case]:
     yield one("long-formula", "a formula of 9,000 characters", "1" + "+1" * 4_500)
     yield one("brackets", "8,000 brackets", "(" * 8_000 + "B1" + ")" * 8_000)
     yield one("nested-if", "IF nested 300 times", "IF(B1>0," * 300 + "1" + ",0)" * 300)
+    yield one("nested-lambdas", "LAMBDA nested 2,500 times", "LAMBDA(x," * 2_500 + "x" + ")" * 2_500)
+    yield one(
+        "swelling-text",
+        "a text of 10^9 letters put together within one function",
+        'LEN(SUBSTITUTE(REPT("a",32767),"a",REPT("b",32767)))',
+    )
     yield one("minus-signs", "16,000 minus signs", "-" * 16_000 + "B1")
     yield one("rept", "a text of 10^9 letters", 'REPT("x",1000000000)', "LEN(A1)")
     yield one("doubling", "a text doubled 60 times", '"xy"', *(f"A{at}&A{at}" for at in range(1, 61)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 
 from xlcheck.arguments import Verbs, add_allowance, allowance_of, positive
 from xlcheck.errors import UsageError
@@ -41,5 +42,16 @@ def _serve(args: argparse.Namespace) -> int:
         megabytes=args.max_upload,
         allowance=allowance_of(args),
     )
-    uvicorn.run(build_app(settings), host=args.host, port=args.port, log_level="warning", access_log=False)
+    with _listening(args.host, args.port) as place:
+        config = uvicorn.Config(build_app(settings), log_level="warning", access_log=False)
+        uvicorn.Server(config).run(sockets=[place])
     return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; UsageError where it cannot."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as error:
+        told = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"--host {host} --port {port}: nothing can listen there: {told}") from None

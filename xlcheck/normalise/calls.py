@@ -10,23 +10,28 @@ Convert = Callable[[str, Sequence[list[Token]], Sequence[str]], str | None]
 """Takes a function's name, the words of its arguments and their rewritten texts; None leaves the call as it is."""
 
 
+_DEEPEST = 100
+"""Calls within calls that are rewritten; Excel itself takes 64."""
+
+
 def rewritten(formula: str, names: Collection[str], convert: Convert) -> str:
-    """Return a formula with every call of the named functions passed through `convert`."""
-    return _text(list(tokens(formula)), names, convert)
+    """Return a formula with every call of the named functions passed through `convert`, down to `_DEEPEST`."""
+    return _text(list(tokens(formula)), names, convert, 0)
 
 
-def _text(words: Sequence[Token], names: Collection[str], convert: Convert) -> str:
+def _text(words: Sequence[Token], names: Collection[str], convert: Convert, depth: int) -> str:
     out = []
     index = 0
     while index < len(words):
         word = words[index]
         name = word.text.rstrip("( ").upper()
-        found = arguments(words[index + 1 :]) if word.kind == "function" and name in names else None
+        called = word.kind == "function" and name in names and depth < _DEEPEST
+        found = arguments(words[index + 1 :]) if called else None
         if found is None:
             out.append(word.text)
             index += 1
             continue
-        texts = [_text(argument, names, convert) for argument in found]
+        texts = [_text(argument, names, convert, depth + 1) for argument in found]
         out.append(convert(name, found, texts) or f"{word.text}{','.join(texts)})")
         index += 1 + sum(map(len, found)) + len(found)
     return "".join(out)
