@@ -24,6 +24,8 @@ CELLS = {
     "V!A8": "Value per share", "V!B8": "=B6/B7",
 }  # fmt: skip
 
+NORMALISED = {"V!A9": "Flow of the first year after the forecast", "V!B9": "=F!D2*(1+B2)-20"}
+
 
 def test_flows_present_values_and_terminal_value_are_bound(tmp_path):
     report = audit(write(tmp_path, CELLS))
@@ -38,6 +40,8 @@ def test_flows_present_values_and_terminal_value_are_bound(tmp_path):
     ("change", "check", "cell"),
     [
         ({"V!B5": "=B4"}, "terminal.discounted-once", "V!B5"),
+        (NORMALISED | {"V!B4": "=B9/(B1-B2)*F!D6"}, "terminal.discounted-once", "V!B4"),
+        (NORMALISED | {"V!B4": "=B9/(B1-B2)/(1+B1)^3"}, "terminal.discounted-once", "V!B4"),
         ({"V!B4": "=F!D4*(1+B2)/(B1-B2)*F!D6"}, "terminal.gordon-identity", "V!B4"),
         ({"V!B4": "=F!D4*(1+B2)/(B1+B2)"}, "terminal.gordon-identity", "V!B4"),
         ({"V!B3": "=SUM(F!B7:C7)"}, "discount.pv-sum", "V!B3"),

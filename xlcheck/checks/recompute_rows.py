@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice, pairwise
 
-from xlcheck.cells import CellRef, is_number
+from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, Outcomes, check
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
-from xlcheck.checks.shapes import Form, Slot
+from xlcheck.checks.shapes import Form, Slot, forms, shape_of
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
+from xlcheck.checks.sibling_sheets import odd_formulas
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Ref
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -27,7 +31,8 @@ def row_consistency(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> O
         Cells of a forecast line are the same formula moved along the line, compared by what they refer to; so are the
         rows of a table, where one reads its neighbour's row or fewer numbers than all others. A cell that
         differs between neighbours that agree, a last period that reads another line, and an unanchored assumption that
-        slides onto empty cells are findings.
+        slides onto empty cells are findings. Of three or more sheets built alike, so is a formula that is built unlike
+        the same cell of all others.
     Why it matters:
         One period that is computed otherwise looks like all others and carries its error into every total.
     Accepted conventions:
@@ -48,11 +53,16 @@ def row_consistency(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> O
     sheets = {ref.sheet for ref in chain}
     read = [sheet for sheet in book.sheets if sheet.name in sheets or not chain]
     found = [finding for sheet in read for finding in _findings(book, recalc, sheet)]
-    decisive = [finding for finding in found if finding.cell in chain or not chain]
+    decisive = [finding for finding in found if not chain or _first_cell(finding) in chain]
     yield from decisive[:MOST_FINDINGS]
+    yield from islice(odd_formulas(book, chain), MOST_FINDINGS)
     if found and not decisive:
         where = ", ".join(str(finding.cell) for finding in found[:3])
         yield Fits(convention=f"breaks only in lines that no headline output depends on: {where}")
+
+
+def _first_cell(finding: Finding) -> CellRef | None:
+    return next(finding.cell.cells()) if isinstance(finding.cell, RangeRef) else finding.cell
 
 
 def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
@@ -71,6 +81,7 @@ def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
                 if not _ends_apart(recalc, line):
                     yield from _other_line_at_the_end(book, recalc, line)
                 yield from _sliding(book, recalc, sheet, line)
+                yield from _repeated_link(book, recalc, line)
 
 
 def _break_finding(book: Book, one: Break) -> Finding:
@@ -209,6 +220,31 @@ def _sliding(book: Book, recalc: Recalc, sheet: Sheet, line: Line) -> Iterator[F
             found=_formula(book, slid[0]),
             expected=f"{cells[0]} anchored in {sheet.name}!{line.cells[members[0]].address}",
         )
+
+
+def _repeated_link(book: Book, recalc: Recalc, line: Line) -> Iterator[Finding]:
+    """Yield the cells of a line of links that reads one period twice and leaves the last one of its source out."""
+    links = [node.cell for node in line.nodes if isinstance(node, Ref)]
+    if len(links) < max(4, len(line.nodes)) or len({link.sheet for link in links}) > 1:
+        return
+    across = len({link.row for link in links}) == 1
+    if not across and len({link.column for link in links}) > 1:
+        return
+    steps = [b.column - a.column if across else b.row - a.row for a, b in pairwise(links)]
+    if steps.count(0) != 1 or steps.count(1) != len(steps) - 1:
+        return
+    start, left = steps.index(0) + 1, links[-1].offset(*((0, 1) if across else (1, 0)))
+    formulas = trees(recalc)
+    alike = forms([shape_of(node) if (node := formulas.get(cell)) else None for cell in (*links[-2:], left)])
+    if alike[0] is None or any(form != alike[0] for form in alike) or not is_number(recalc.value(left)):
+        return
+    cells = line.cells[start:]
+    yield Finding(
+        message=f"{cells[0]} reads {links[start]} a second time: the line ends before {left}",
+        cell=RangeRef(cells[0].sheet, cells[0].row, cells[0].column, cells[-1].row, cells[-1].column),
+        found=_formula(book, cells[0]),
+        expected=f"the next period in {cells[0].address} and after it",
+    )
 
 
 def _alone(recalc: Recalc, cells: list[CellRef]) -> bool:

@@ -12,7 +12,7 @@ from xlcheck.checks.amounts import money
 from xlcheck.checks.discount import mid_year_stated
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.terminal import multiple_cells
-from xlcheck.formula import Binary, Call, walk
+from xlcheck.formula import Binary, Call, Ref, factors, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -82,7 +82,7 @@ def _second_methods(
     """Yield terminal values of further methods behind the headline, the cell that discounts each, and its factor."""
     multiple = roles.get("exit_multiple")
     cells = multiple_cells(multiple, roles, recalc, graph) if multiple is not None and multiple.value else []
-    above = memory.above(graph, list(output_cells(roles).values()))
+    above = memory.above(graph, list(output_cells(roles).values())) | _beside_the_headline(roles, graph)
     for cell in (*cells, *perpetuity.growth_cells(roles, recalc, graph)):
         if cell in judged or cell not in above:
             continue
@@ -93,6 +93,20 @@ def _second_methods(
                 continue
             if valuation.close(shown, slope * value, 1e-4):
                 yield cell, present, slope
+
+
+def _beside_the_headline(roles: Roles, graph: Graph) -> frozenset[CellRef]:
+    """Return what the other live valuations of the headline's flows, at the headline's rate, are made of."""
+    flows, rate = valuation.flows_of(roles), valuation.terminal_rate_of(roles)
+    source = graph.pure_link(rate.cell) if rate is not None and rate.cell is not None else None
+    found: set[CellRef] = set()
+    for block in roles.alternates if flows is not None else ():
+        own, total = block.scalars.get("wacc"), block.scalars.get("enterprise_value")
+        same = own is None or (own.cell is not None and graph.pure_link(own.cell) == source)
+        inside = memory.above(graph, [total.cell]) if total is not None and total.cell is not None else frozenset()
+        if block.live and same and flows is not None and source in inside and inside >= set(flows.cells):
+            found |= inside
+    return frozenset(found)
 
 
 def mid_year(years: list[float], book: Book) -> bool | None:
@@ -136,6 +150,13 @@ def _judge_discounting(
     for part in (1, share, 2):
         exponent = dcf.exponent_of(weight * part, rate)
         if exponent is not None and any(abs(exponent - want) <= 0.02 for want in accepted):
+            if exponent > 0.5 and _holds_factor(cell, roles, recalc, graph):
+                value = recalc.number(cell)
+                message = (
+                    f"the terminal value {cell} is discounted in its own formula and again on its way to the output"
+                )
+                yield money(message, cell, value, None if value is None else value / weight / part)
+                return
             yield Fits(convention=f"{method} terminal value brought back {exponent:.4g} years")
             return
     read = valuation.factors_of(roles, recalc, graph)
@@ -181,6 +202,22 @@ def discounts(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool
                 return True
             if isinstance(part, Call) and part.function in _DISCOUNTING:
                 return True
+    return False
+
+
+def _holds_factor(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether a perpetuity's own formula multiplies by a discount factor or divides by ``(1 + r)^t``."""
+    row, rate = roles.series.get("discount_factor"), valuation.rate_of(roles)
+    held = {graph.pure_link(one) for one in row.cells} if row is not None else set()
+    root = graph.pure_link(rate.cell) if rate is not None and rate.cell is not None else None
+    node = claims.formula_node(cell, recalc)
+    for part, exponent in factors(node) if node is not None and len(terms(node)) == 1 else ():
+        if exponent > 0 and isinstance(part, Ref) and graph.pure_link(part.cell) in held:
+            return True
+        power = part if isinstance(part, Binary) and part.operator == "^" and exponent < 0 else None
+        base = terms(power.left) if power is not None else ()
+        if any(isinstance(one, Ref) and graph.pure_link(one.cell) == root for _, one in base):
+            return True
     return False
 
 
