@@ -3,6 +3,7 @@
 import pytest
 from layouts import Layout, workbook
 
+import xlcheck.checks  # noqa: F401 - declares the checks
 from xlcheck.checking import Request, Workpaper, run_checks
 from xlcheck.graph import build_graph
 from xlcheck.recompute import recompute
@@ -130,3 +131,51 @@ def test_present_values_carried_forward_half_a_year_are_present_values(names, tm
     assert cells(paper, "pv_terminal_value") == "NPV!B10"
     checks = ("terminal.discounted-once", "independent.value-per-share", "discount.factor-identity")
     assert [one.status for one in run_checks(paper, [Request(check, {}) for check in checks])] == ["pass"] * 3
+
+
+LATEST_FIRST = """
+## DCF
+A1 Alder Tools, EUR m
+A2:B2 WACC | 9%
+A3:B3 Terminal growth | 2%
+A5:E5 Year | 2029 | 2028 | 2027 | 2026
+A6:E6 Free cash flow | 55 | 54 | 52 | 50
+A7 Discount factor
+B7:E7 =1/(1+$B$2)^(B5-2025)
+A8 Present value
+B8:E8 =B6*B7
+A9 Sum of present values
+B9 =SUM(B8:E8)
+A10 Terminal value
+B10 =B6*(1+B3)/(B2-B3)
+A11 PV of terminal value
+B11 =B10*B7
+A12 Enterprise value
+B12 =B9+B11
+A13:B13 Net debt | 120
+A14 Equity value
+B14 =B12-B13
+A15:B15 Shares (m) | 20
+A16 Value per share
+B16 =B14/B15
+"""
+
+
+def test_years_that_stand_latest_first_are_read_in_the_order_of_time(tmp_path):
+    paper = study(LATEST_FIRST, tmp_path)
+    assert [str(one) for one in paper.roles.series["fcff"].cells] == ["DCF!E6", "DCF!D6", "DCF!C6", "DCF!B6"]
+    checks = ("discount.factor-identity", "terminal.gordon-identity", "terminal.discounted-once", "discount.pv-sum")
+    assert [one.status for one in run_checks(paper, [Request(check, {}) for check in checks])] == ["pass"] * 4
+
+
+POINTS = LATEST_FIRST.replace("| 9%", "| 9").replace("A3:B3 Terminal growth | 2%", "A3:B3 After the plan (%) | 2")
+POINTS = POINTS.replace("(1+$B$2)", "(1+$B$2/100)")
+
+
+@pytest.mark.parametrize(
+    ("terminal", "status"), [("=B6*(1+B3/100)/((B2-B3)/100)", "pass"), ("=B6*(1+B3/100)/(B2-B3)", "fail")]
+)
+def test_perpetuity_at_rates_in_percent_points_is_read_and_judged(terminal, status, tmp_path):
+    paper = study(POINTS.replace("=B6*(1+B3)/(B2-B3)", terminal), tmp_path)
+    assert cells(paper, "terminal_growth") == "DCF!B3"
+    assert run_checks(paper, [Request("terminal.gordon-identity", {})])[0].status == status

@@ -220,6 +220,7 @@ def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
     if given.explicit:
         words = "the last flow, which is discounted itself, is not grown by 1 + g: F_n/(r - g)"
         yield Reading(last / spread, words, right=False)
+    yield Reading(grown / (100 * spread), "its denominator is in percent points", right=False)
     yield Reading(grown / rate - growth, "brackets are missing: F·(1 + g)/r - g", right=False)
     yield Reading(last * (1 + growth / spread), "brackets are missing around 1 + g", right=False)
     if rate + growth:

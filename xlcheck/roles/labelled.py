@@ -64,6 +64,13 @@ def named_shape(naming: Naming, cell: CellRef, node: Node, shape: Shape | None, 
     return None
 
 
+def in_points(naming: Naming, rate: CellRef, growth: CellRef | None) -> bool:
+    """Say whether a rate and a growth are typed in percent points (8.4 and 2), by the label of the rate."""
+    over, under = (naming.layout.value(cell) if cell else None for cell in (rate, growth))
+    named = naming.score(rate, "wacc", "cost_of_equity", "discount_rate") >= 0.7
+    return named and over is not None and under is not None and 1 < over < 40 and -5 <= under < over
+
+
 def _running(naming: Naming, cell: CellRef, node: Node, inside: list[Shape]) -> CellRef | None:
     """Return the rate of a divisor that grows from period to period: 1 + r, then the one before times 1 + r."""
     parts = [one for one, exponent in factors(node) if exponent == 1]

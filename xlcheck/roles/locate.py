@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from xlcheck.cells import CellRef
@@ -19,7 +21,7 @@ from xlcheck.roles.graft import Graft, typed_value_per_share
 from xlcheck.roles.grids import with_grids
 from xlcheck.roles.headline import Standing, find_valuations, tied
 from xlcheck.roles.identities import mark
-from xlcheck.roles.layout import read_layout
+from xlcheck.roles.layout import Layout, read_layout
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.picks import Chain, Line, Pick
@@ -129,7 +131,7 @@ class Search:
         block = Block(
             name=self._name(chain),
             scalars=self.valuer.scalars(picks),
-            series=self.valuer.series(lines),
+            series=self.valuer.series(_in_time(lines, self.valuer.layout)),
             live=standing.live,
         )
         doubtful = {role: rivals for role, rivals in assembly.ambiguous.items() if role not in picks}
@@ -157,6 +159,26 @@ class Search:
 
     def _name(self, chain: Chain) -> str:
         return f"{chain.top.sheet}: {self.shapes.naming.label(chain.top) or chain.top.address}"
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _in_time(lines: Mapping[str, Line], layout: Layout) -> Mapping[str, Line]:
+    """Put the lines of a sheet whose years stand latest first into the order of time."""
+    period = lines.get("period") or lines.get("discount_period")
+    sheet = layout.by_name.get(period.cells[0].sheet) if period is not None else None
+    if period is None or sheet is None or len(period.cells) < 3:
+        return lines
+    shown = [sheet.texts.get((cell.row, cell.column)) or f"{layout.value(cell) or 0:.0f}" for cell in period.cells]
+    found = [match for text in shown if (match := _YEAR.search(text))]
+    years = [int(match[0]) for match in found]
+    if len(years) < len(shown) or any(before - after != 1 for before, after in pairwise(years)):
+        return lines
+    return {
+        role: replace(line, cells=line.cells[::-1]) if line.cells[0].sheet == sheet.name else line
+        for role, line in lines.items()
+    }
 
 
 def apart(blocks: tuple[Block, ...]) -> tuple[Block, dict[str, tuple[Located, ...]]]:

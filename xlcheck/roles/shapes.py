@@ -13,7 +13,7 @@ from xlcheck.cells import CellRef
 from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Union, factors, is_link, terms, walk
 from xlcheck.keyed import parse_keyed
 from xlcheck.roles.blends import mean_of, mixed, on_a_sum
-from xlcheck.roles.labelled import named_shape
+from xlcheck.roles.labelled import in_points, named_shape
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.shape import TYPED, Kind, Shape, combined, compounded, linked, power_of, powers, rate_of, unwrapped
 from xlcheck.workbook import Book
@@ -288,9 +288,11 @@ class Shapes:
             rate, growth = growth, rate
         if rate is None or (growth is None and not isinstance(node.right, Number)):
             return None
+        points = in_points(self.naming, rate, growth)
         for cell in (rate, growth):
             value = self.naming.layout.value(cell) if cell else None
-            if value is not None and not -0.5 < value < 1 and not self.naming.score(cell, "wacc", "terminal_growth"):  # type: ignore[arg-type]
+            named = cell is not None and self.naming.score(cell, "wacc", "terminal_growth")
+            if value is not None and not -0.5 < value < 1 and not named and not points:
                 return None
         return rate, growth
 
