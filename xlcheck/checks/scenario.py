@@ -242,7 +242,7 @@ def weighted_value(recalc: Recalc, graph: Graph) -> Outcomes:
 
     What it holds:
         A cell labelled as weighted value, reading the probabilities of a table, is their sum-product with one line of
-        values of that table.
+        values of that table; so is one that reads all values of a line and no probability.
     Why it matters:
         It is the number that a reader takes as the answer of the scenarios.
     Accepted conventions:
@@ -283,8 +283,26 @@ def weighted_value(recalc: Recalc, graph: Graph) -> Outcomes:
                     found=value,
                     expected=nearest,
                 )
+        for ref, wanted in _without_weights(recalc, graph, table, weights):
+            known = True
+            message = f"{ref} is called weighted and reads no probability; weighted its values are {wanted:,.6g}"
+            yield Finding(message=message, cell=ref, found=recalc.number(ref), expected=wanted)
     if not known:
         yield NotApplicable(reason="the workbook states no probability-weighted value")
+
+
+def _without_weights(
+    recalc: Recalc, graph: Graph, table: Sequence[CaseLine], weights: CaseLine
+) -> Iterator[tuple[CellRef, float]]:
+    """Yield cells labelled as weighted that take in a whole line of values and no weight, where it matters."""
+    for line in table:
+        wanted = None if line is weights else _weighted(recalc, weights, line)
+        for ref in graph.dependents(line.whole[0]) if wanted is not None else ():
+            reads, value = set(graph.precedents(ref)), recalc.number(ref)
+            if not _is_weighted(recalc, ref) or reads & set(weights.whole) or not set(line.whole) <= reads:
+                continue
+            if wanted is not None and value is not None and abs(wanted - value) > 1e-6 * max(abs(value), 1e-9):
+                yield ref, wanted
 
 
 def _is_weighted(recalc: Recalc, ref: CellRef) -> bool:
