@@ -320,3 +320,27 @@ FAILING = {"D!A35": "Chance of failure", "D!B35": 0.1, "D!B16": "=(B13+B15)*(1-B
 @pytest.mark.parametrize(("present", "status"), [("=B14*G11", "pass"), ("=B14*G11/(1+B4)", "fail")])
 def test_share_of_the_whole_value_is_no_longer_discounting(present, status, tmp_path):
     assert run(tmp_path, "terminal.discounted-once", FAILING | {"D!B15": present}).status == status
+
+
+BLEND = MULTIPLE | {
+    "D!A36": "Weight of the perpetuity", "D!B36": 0.6, "D!A14": "Perpetuity", "D!A37": "Terminal value",
+    "D!B37": "=B36*B14+(1-B36)*B22", "D!B15": "=B37/(1+B4)^5", "D!B23": None, "D!B16": "=B13+B15",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("formula", "cells"),
+    [("=B36*B14+(1-B36)*B22", set()), ("=AVERAGE(B14,B22)", set()), ("=B36*B14+B36*B22", {"D!B37"})],
+)
+def test_weights_of_two_methods_add_up_to_one(formula, cells, tmp_path):
+    roles = MULTIPLE_ROLES | {"terminal_value": "D!B37"}
+    assert accused(run(tmp_path, "terminal.gordon-identity", BLEND | {"D!B37": formula}, roles)) == cells
+
+
+def test_terminal_value_at_the_rate_before_inflation_is_found(tmp_path):
+    changes = {"D!A38": "Expected inflation", "D!B38": 0.02, "D!A39": "Real WACC", "D!B39": "=(1+B4)/(1+B38)-1"}
+    changes |= {"D!C11": years("=1/(1+$B$39)^{c}10")}
+    nominal = run(tmp_path, "terminal.gordon-identity", changes, {"wacc": "D!B39", "terminal_wacc": "D!B4"})
+    assert accused(nominal) == {"D!B14"}
+    real = run(tmp_path, "terminal.gordon-identity", changes | {"D!B14": "=G9*(1+B5)/(B39-B5)"}, {"wacc": "D!B39"})
+    assert real.status == "pass"

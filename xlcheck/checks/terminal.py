@@ -6,7 +6,7 @@ import re
 
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
-from xlcheck.checks import cadence, claims, live, memory, perpetuity, valuation
+from xlcheck.checks import cadence, claims, live, memory, parity, perpetuity, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
@@ -51,6 +51,7 @@ def gordon_identity(
     if not cells:
         yield NotApplicable(reason="no formula capitalises a flow with the terminal growth")
         return
+    yield from (*_no_average(terminal_value, cells, roles, recalc, graph), *parity.mixed(roles, recalc, graph))
     again = _discounted_again(roles, recalc, graph)
     for cell in cells:
         given = perpetuity.inputs(cell, roles, recalc, graph, again=cell in again)
@@ -65,6 +66,26 @@ def gordon_identity(
             )
         elif main:
             yield Unverifiable(reason=f"{cell}: flows, rate and growth are not all known")
+
+
+def _no_average(
+    terminal: Located | None, grown: list[CellRef], roles: Roles, recalc: Recalc, graph: Graph
+) -> list[Finding]:
+    """Find a terminal value whose weights of a perpetuity and of a multiple do not add up to one."""
+    multiple = roles.get("exit_multiple")
+    if terminal is None or terminal.cell is None or multiple is None or not multiple.value:
+        return []
+    read = graph.precedents(terminal.cell)
+    applied = [cell for cell in multiple_cells(multiple, roles, recalc, graph) if cell in read]
+    methods = [*(cell for cell in grown if cell in read and cell not in applied), *applied]
+    if len(methods) != 2 or len(applied) != 1:
+        return []
+    known = [live.derivative(recalc, terminal.cell, cell) for cell in methods]
+    weights = [weight for weight in known if weight is not None and 0 <= weight < 1.001]
+    if len(weights) < 2 or not 0.01 < abs(sum(weights) - 1) < 1:
+        return []
+    message = f"{terminal.cell} weighs its two methods with {sum(weights):.4g} in all, not 1"
+    return [money(message, terminal.cell, terminal.value, (terminal.value or 0.0) / sum(weights))]
 
 
 def _short_flow(given: perpetuity.Inputs, step: float) -> list[Finding | Fits]:
