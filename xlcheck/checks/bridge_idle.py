@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
+from xlcheck.checks import claims
 from xlcheck.checks.amounts import money
 from xlcheck.checks.bridge_sources import sources
 from xlcheck.checks.sheet import row_label
@@ -22,6 +24,38 @@ _PART = re.compile(
 )
 NEAR = 4
 """Rows between the part that is read and the one that is not."""
+
+
+_NO_CLAIM = re.compile(
+    r"multiple|/|ratio|%|per share|price|shares|margin|growth|rate\b|yield|date|year|total|implied|memo|check|倍|率|股"
+    r"|net (?:debt|cash)",
+    re.IGNORECASE,
+)
+"""Labels of lines between enterprise and equity value that are no item of the bridge."""
+
+
+def unread_line(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Yield the equity value that reads the lines of the bridge all around an amount which nothing reads."""
+    whole, equity = roles.get("enterprise_value"), roles.get("equity_value")
+    if whole is None or equity is None or whole.cell is None or equity.cell is None or not whole.value:
+        return
+    top, bottom = whole.cell, equity.cell
+    if (top.sheet, top.column) != (bottom.sheet, bottom.column) or bottom.row - top.row < 3:
+        return
+    read = {cell.row for cell in graph.precedents(bottom) if (cell.sheet, cell.column) == (top.sheet, top.column)}
+    for row in range(top.row + 1, bottom.row):
+        cell = top._replace(row=row)
+        value, held = recalc.number(cell), recalc.book.get(cell)
+        around = top.row in read and any(other > row for other in read)
+        if held is None or value is None or row in read or not around or graph.dependents(cell):
+            continue
+        inside = any((one.sheet, one.column) == (top.sheet, top.column) for one in graph.precedents(cell))
+        label = row_label(recalc, cell)
+        if inside or "%" in held.number_format or abs(value) < 1e-3 * abs(whole.value) or not label:
+            continue
+        if not _NO_CLAIM.search(label.split(" | ", maxsplit=1)[0]):
+            message = f"{bottom} passes over {cell} ({value:,.6g}, {label[:40]!r}), which nothing reads"
+            yield Finding(message=message, cell=bottom, found=equity.value, expected=f"with {cell}")
 
 
 def idle_debt(roles: Roles, total: float, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
@@ -44,3 +78,32 @@ def idle_debt(roles: Roles, total: float, recalc: Recalc, graph: Graph) -> Itera
                 if equity is not None and equity.cell is not None and equity.value is not None:
                     yield money(f"{equity.cell} does not bear {other}", equity.cell, equity.value, equity.value - value)
                 return
+
+
+PLAIN = 0.6
+"""How well a label must name a part of net debt beside its other parts."""
+_CLAIMED = ("cash", "debt", "investments", "lease_liabilities")
+
+
+def idle_between(roles: Roles, total: float, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Yield the net debt whose formula reads the amounts above and below one of its kind that nothing reads."""
+    net = roles.get("net_debt")
+    if net is None or net.cell is None or net.value is None:
+        return
+    read = graph.precedents(net.cell)
+    if len(read) < 2 or len({(cell.sheet, cell.column) for cell in read}) > 1 or read[0].sheet != net.cell.sheet:
+        return
+    rows = sorted(cell.row for cell in read)
+    for row in range(rows[0] + 1, rows[-1]):
+        other = CellRef(read[0].sheet, row, read[0].column)
+        value, held = recalc.number(other), recalc.book.get(other)
+        idle = other not in read and held is not None and held.formula is None and not graph.dependents(other)
+        if not idle or value is None or abs(value) <= 1e-3 * abs(total):
+            continue
+        scores = claims.label_scores(row_label(recalc, other))
+        kind = max(_CLAIMED, key=lambda role: scores.get(role, 0.0))
+        if scores.get(kind, 0.0) >= PLAIN:
+            message = f"{net.cell} leaves out {other} ({row_label(recalc, other)}, {value:.6g}), which nothing reads"
+            amount = -abs(value) if kind in claims.ASSETS else abs(value)
+            yield money(message, net.cell, net.value, net.value + amount)
+            return

@@ -6,6 +6,7 @@ import math
 from collections.abc import Set
 
 from xlcheck.cells import CellRef
+from xlcheck.checking import Finding
 from xlcheck.formula import Number, Ref, factors, terms
 from xlcheck.keyed import parse_keyed
 from xlcheck.recompute import Recalc
@@ -50,3 +51,23 @@ def unit_step(enterprise: Located | None, recalc: Recalc) -> float:
 def in_flows(enterprise: Located, recalc: Recalc) -> float | None:
     """Return the enterprise value in the unit of the flows' money."""
     return None if enterprise.value is None else enterprise.value / unit_step(enterprise, recalc)
+
+
+def off_before(
+    value: Located, equity: Located, shares: Located, rate: CellRef, declared: int | None, recalc: Recalc
+) -> Finding | None:
+    """Find a value per share that, before its conversion at a rate, has another power of ten than its units declare.
+
+    A hundred may be pence.
+    """
+    source = source_of(value.cell, recalc.book, {rate}) if value.cell is not None else None
+    before = recalc.number(source) if source is not None and source != value.cell else None
+    if not before or declared is None or not equity.value or not shares.value or before * equity.value <= 0:
+        return None
+    whole = equity.value / shares.value
+    power = math.log10(before / whole)
+    off = round(power) - declared
+    if abs(power - round(power)) > 1e-6 or off in (0, 2):
+        return None
+    message = f"{source} is off by 10^{abs(off)}: equity and shares stand in other units"
+    return Finding(message=message, cell=source, found=before, expected=whole * 10.0**declared, unit="per share")
