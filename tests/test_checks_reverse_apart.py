@@ -127,3 +127,28 @@ def test_block_discounted_at_the_cost_of_equity_is_found(tmp_path):
 def test_implied_figure_that_nothing_holds_against_the_price_is_no_answer(tmp_path):
     changes = {"M!A25": "Implied EV/FCF multiple", "M!B25": "=B19/C12", "M!A26": "Implied return", "M!B26": "=C12/B19"}
     assert results(tmp_path, changes)["reverse.solves-to-price"].status == "not_applicable"
+
+
+NO_GROWTH = {
+    "M!A30": "Revenue", "M!B30": [1000.0, 1050.0, 1102.5, 1157.625],
+    "M!A31": "EBIT", "M!C31": [f"={year}30*0.16" for year in YEARS],
+    "M!A32": "Tax on EBIT", "M!C32": [f"={year}31*0.25" for year in YEARS],
+    "M!A33": "NOPAT", "M!C33": [f"={year}31-{year}32" for year in YEARS],
+    "M!A34": "Reinvestment", "M!C34": [f"={year}33*0.2" for year in YEARS],
+    "M!A12": "Free cash flow to the firm", "M!C12": [f"={year}33-{year}34" for year in YEARS],
+    "M!A10": "Year", "M!B10": [2026, 2027, 2028, 2029],
+    "Reverse!A9": "Value without growth, per share",
+}  # fmt: skip
+
+
+def test_value_without_growth_stands_on_trailing_profit_after_tax(tmp_path):
+    right = "=(M!B30*0.16*(1-0.25)/M!B2-M!B6)/M!B5"
+    assert results(tmp_path, BLOCK | NO_GROWTH | {"Reverse!B9": right})["reverse.no-growth-value"].status == "pass"
+    wrong = "=(M!B30*0.16/M!B2-M!B6)/M!B5"
+    finding = results(tmp_path, BLOCK | NO_GROWTH | {"Reverse!B9": wrong})["reverse.no-growth-value"].findings[0]
+    assert str(finding.cell) == "Reverse!B9"
+
+
+def test_answer_read_between_two_rows_of_a_grid_need_not_be_the_exact_root(tmp_path):
+    near = round(solved() + 0.0002, 4)
+    assert results(tmp_path, BLOCK | {"Reverse!B1": f"=({near}+{near})/2"})["reverse.implied-value"].status == "pass"

@@ -277,23 +277,40 @@ def no_growth_value(
         yield Unverifiable(reason="the rate is not positive")
         return
     for cell, value in numbers.items():
-        if any(
-            valuation.close(value, wanted, 1e-4) for wanted in _as_it_stands(wacc.amount, nopat, fcff, roles, recalc)
-        ):
+        right = _whole(_as_it_stands(wacc.amount, (nopat, fcff), roles, recalc), roles)
+        if any(valuation.close(value, wanted, 1e-4) for wanted in right):
             yield Fits(convention=f"{cell} is a perpetuity without growth")
+            return
+        untaxed = _whole(_as_it_stands(wacc.amount, (roles.series.get("ebit"),), roles, recalc), roles)
+        if any(valuation.close(value, wanted, 1e-4) for wanted in untaxed):
+            message = f"{cell} capitalises operating profit before tax: a value without growth stands on NOPAT"
+            yield Finding(message=message, cell=cell, found=value, expected=None, unit="money")
             return
     yield Unverifiable(reason=f"{next(iter(numbers))} follows no known form of a value without growth")
 
 
-def _as_it_stands(
-    rate: float, nopat: LocatedSeries | None, fcff: LocatedSeries | None, roles: Roles, recalc: Recalc
-) -> list[float]:
-    """Return the perpetuities without growth on each year's NOPAT or flow: whole, after the bridge, per share."""
+def _as_it_stands(rate: float, lines: tuple[LocatedSeries | None, ...], roles: Roles, recalc: Recalc) -> list[float]:
+    """Return the perpetuities without growth on lines of profit: of the last actual, the first and the last year.
+
+    Where a line has no actuals, the first year's profit at the last actual revenue is its trailing figure.
+    """
     bases: list[float] = []
-    for line in (nopat, fcff):
+    for line in lines:
         if line is not None:
-            history = [recalc.number(cell) for cell in line.history[-1:]]
+            history = [recalc.number(cell) for cell in line.history[-1:]] or _trailing(line, roles, recalc)
             bases += [value / rate for value in (*line.values[:1], *line.values[-1:], *history) if value is not None]
+    return bases
+
+
+def _trailing(line: LocatedSeries, roles: Roles, recalc: Recalc) -> list[float]:
+    revenue = roles.series.get("revenue")
+    before = recalc.number(revenue.history[-1]) if revenue is not None and revenue.history else None
+    first, profit = (revenue.values[0] if revenue is not None else None), line.values[0]
+    return [profit * before / first] if before and first and profit is not None else []
+
+
+def _whole(bases: list[float], roles: Roles) -> list[float]:
+    """Return values of operations as they are, after the bridge, and per share."""
     equity, total, shares = (roles.get(role) for role in ("equity_value", "enterprise_value", "shares"))
     bridge = 0.0
     if equity is not None and total is not None and equity.value is not None and total.value is not None:

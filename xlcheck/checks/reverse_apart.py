@@ -68,13 +68,16 @@ def implied(one: Apart, recalc: Recalc) -> Iterator[Outcome]:
 
     found, low, high = roots_near(gap, stated)
     loose = max(_unit(stated), 1e-3 * abs(stated))
-    if any(abs(root - stated) <= loose for root in found):
+    at_stated = gap(stated)
+    if any(abs(root - stated) <= loose for root in found) or (
+        at_stated is not None and abs(at_stated) <= LOOSE * abs(aim)  # read off a table between two of its rows
+    ):
         yield Fits(convention=f"solved afresh, {one.answer} stands")
     elif found:
         best = min(found, key=lambda root: abs(root - stated))
         message = f"{one.target} follows at {', '.join(f'{root:.6g}' for root in found)}, stated is {stated:.6g}"
         yield Finding(message=message, cell=one.answer, found=stated, expected=best)
-    elif gap(stated) is None:
+    elif at_stated is None:
         yield Unverifiable(reason=f"the block that {one.answer} drives gives no number")
     else:
         message = f"no value of {one.answer} between {low:.4g} and {high:.4g} gives {one.target}"
