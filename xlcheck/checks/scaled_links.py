@@ -12,7 +12,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks.conversions import source_of
 from xlcheck.checks.sheet import row_label, text_at
-from xlcheck.formula import Node, Number, Ref, factors, parse, terms
+from xlcheck.formula import Node, Number, Range, Ref, factors, parse, terms
 from xlcheck.recompute import Recalc
 from xlcheck.roles.basis import scale_in
 from xlcheck.roles.layout import is_unit
@@ -34,8 +34,9 @@ def odd_links(recalc: Recalc) -> Iterator[Finding]:
             scaled = _scaled_link(node, held.ref.sheet)
             if scaled is not None:
                 groups[held.ref.sheet, scaled[0]].append(_Link(held.ref, scaled[1]))
-    for links in groups.values():
+    for (sheet, source), links in groups.items():
         yield from _off_the_rule(links, recalc)
+        yield from _unscaled(sheet, source, links, recalc)
     yield from _against_their_units(recalc)
 
 
@@ -73,6 +74,42 @@ def _off_the_rule(links: list[_Link], recalc: Recalc) -> Iterator[Finding]:
             expected = None if value is None else value * 10.0 ** (rule - link.power)
             message = f"{link.cell} links with a factor of 10^{link.power}, the other years of the row with 10^{rule}"
             yield Finding(message=message, cell=link.cell, found=value, expected=expected, unit="money")
+
+
+LARGE = 30
+"""How many times an amount in the wrong unit is at least the largest one that it is added to."""
+
+
+def _unscaled(sheet: str, source: str, links: list[_Link], recalc: Recalc) -> Iterator[Finding]:
+    """Find a link without the factor that nearly all links to its sheet carry, added to amounts that do."""
+    rule, most = Counter(link.power for link in links).most_common(1)[0]
+    if most < 5 or most < 0.85 * len(links) or rule >= 0:
+        return
+    scaled = {link.cell for link in links if link.power == rule}
+    added: dict[CellRef, list[CellRef]] = {}
+    plain: set[CellRef] = set()
+    for held in recalc.book.formula_cells():
+        if held.ref.sheet != sheet or len(held.formula or "") > 300:
+            continue
+        parts = [one for _, one in terms(parse(held.formula or "", sheet, recalc.book, held.ref))]
+        read = [cell for one in parts for cell in _cells(one)]
+        if parts and all(isinstance(one, Ref) and one.cell.sheet == source for one in parts):
+            plain.add(held.ref)
+        added[held.ref] = read
+    for read in added.values():
+        sizes = {cell: abs(recalc.number(cell) or 0.0) for cell in read}
+        rest = max((sizes[cell] for cell in read if cell not in plain), default=0.0)
+        for cell in read if scaled & set(read) else ():
+            if cell in plain and rest and sizes[cell] > LARGE * rest:
+                message = f"{cell} links to {source!r} without the factor of 10^{rule} of the other links to it"
+                value = recalc.number(cell) or 0.0
+                yield Finding(message=message, cell=cell, found=value, expected=value * 10.0**rule, unit="money")
+
+
+def _cells(node: Node) -> list[CellRef]:
+    if isinstance(node, Range):
+        return list(node.range.cells()) if node.range.size <= 60 else []
+    return [node.cell] if isinstance(node, Ref) else []
 
 
 def _against_their_units(recalc: Recalc) -> Iterator[Finding]:
