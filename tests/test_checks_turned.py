@@ -79,3 +79,29 @@ def test_a_last_flow_read_through_its_source_is_not_a_normalised_one(tmp_path):
     check = "terminal.gordon-identity"
     roles = {role: cell for role, cell in DRIVER_ROLES.items() if role not in ("ronic", "nopat")}
     assert accused(audit(write(tmp_path, cells), roles, [check])[check]) == {"D!B8"}
+
+
+ENDLESS = {
+    "D!A1": ["折现率", 0.1],
+    "D!A2": ["永续期增长率", 0.01],
+    "D!A4": ["年度", 2026, 2027, 2028, "永续年度"],
+    "D!A5": ["自由现金流", 30.0, 34.0, 40.0, 37.0],
+    "D!A6": ["折现系数", "=1/(1+$B$1)", "=1/(1+$B$1)^2", "=1/(1+$B$1)^3", "=ROUND(D6/(B1-B2),4)"],
+    "D!A7": ["现值", "=B5*B6", "=C5*C6", "=D5*D6", "=E5*E6"],
+    "D!A8": ["经营性资产价值", "=SUM(B7:E7)"],
+}
+ENDLESS_ROLES = {
+    "wacc": "D!B1", "terminal_growth": "D!B2", "fcff": "D!B5:D5", "discount_factor": "D!B6:D6", "pv_fcff": "D!B7:D7",
+    "pv_terminal_value": "D!E7", "enterprise_value": "D!B8",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("check", ["terminal.discounted-once", "fatal.terminal-not-discounted", "discount.pv-sum"])
+def test_a_factor_for_all_years_to_come_discounts_the_last_column(check, tmp_path):
+    assert audit(write(tmp_path, ENDLESS), ENDLESS_ROLES, [check])[check].status == "pass"
+
+
+def test_a_sum_that_passes_over_the_first_year_beside_an_endless_column_is_found(tmp_path):
+    cells = ENDLESS | {"D!A8": ["经营性资产价值", "=SUM(C7:E7)"]}
+    found = audit(write(tmp_path, cells), ENDLESS_ROLES, ["bridge.enterprise-value"])["bridge.enterprise-value"]
+    assert accused(found) == {"D!B8"}

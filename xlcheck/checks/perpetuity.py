@@ -62,7 +62,7 @@ def growth_cells(roles: Roles, recalc: Recalc, graph: Graph) -> list[CellRef]:
         located.cell for role, located in roles.scalars.items() if role not in ("terminal_value", "pv_terminal_value")
     }
     series = {cell for line in roles.series.values() for cell in line.cells}
-    grid = {cell for line in roles.grids for cell in line.cells.cells()}
+    grid = {cell for line in roles.grids for cell in line.cells.cells()} | valuation.perpetual_factors(roles, graph)
     found = {cell for cell in growth & rates if cell not in below and cell not in taken and cell not in series}
     found = {cell for cell in found if cell not in grid and recalc.number(cell) is not None}
     if not found and held is not None and held.cell is not None and held.value is not None:

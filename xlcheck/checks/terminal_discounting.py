@@ -189,6 +189,8 @@ _DISCOUNTING = ("PV", "NPV", "XNPV", "POWER", "EXP", "RATE")
 
 def discounts(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
     """Say whether a cell, or one that it reads, raises to a power, calls PV or reads a discount factor."""
+    if valuation.perpetual_factors(roles, graph) & set(graph.precedents(cell)):
+        return True
     row = roles.series.get("discount_factor")
     factors = set(row.cells) if row is not None else set()
     flows = valuation.flows_of(roles)

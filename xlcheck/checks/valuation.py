@@ -137,16 +137,35 @@ def terminal_cells(roles: Roles, graph: Graph, output: CellRef, flows: LocatedSe
     bound = roles.get("terminal_value")
     if bound is not None and bound.cell in above and bound.cell is not None and bound.cell != output:
         return (bound.cell,)
+    present = roles.get("pv_terminal_value")
+    lasting = perpetual_factors(roles, graph)
+    if (
+        present is not None
+        and present.cell is not None
+        and any(one in memory.above(graph, [present.cell]) for one in lasting)
+    ):
+        return (present.cell,)
     below_flows = memory.above(graph, flows.cells)
     reading = readers(graph, roles.get("terminal_growth")) | readers(graph, roles.get("exit_multiple"))
     found = [cell for cell in reading if cell in above and cell not in below_flows and cell != output]
     last = [cell for cell in found if not any(cell in memory.above(graph, [other]) for other in found if other != cell)]
     if last and len(last) <= 3:  # more readers than methods: growth is used in a row of years
         return tuple(sorted(last))
-    present = roles.get("pv_terminal_value")
     if present is not None and present.cell is not None and present.cell in above:
         return (present.cell,)
     return ()
+
+
+def perpetual_factors(roles: Roles, graph: Graph) -> frozenset[CellRef]:
+    """Return the cells of the factor row that read the terminal growth: factors for all years to come."""
+    factors = roles.series.get("discount_factor")
+    if factors is None or len(factors.cells) < 2:
+        return frozenset()
+    first, second = factors.cells[:2]
+    reading = readers(graph, roles.get("terminal_growth")) - set(factors.cells)
+    if first.row == second.row:
+        return frozenset(cell for cell in reading if (cell.sheet, cell.row) == (first.sheet, first.row))
+    return frozenset(cell for cell in reading if (cell.sheet, cell.column) == (first.sheet, first.column))
 
 
 @dataclass(frozen=True)
