@@ -15,6 +15,8 @@ MAX_BYTES = 20_000_000
 """Size of a memo file above which it is not read."""
 MAX_PAGES = 500
 """Pages of a PDF that are read."""
+MAX_PARAGRAPHS = 100_000
+"""Paragraphs of a Word file, those in cells of tables too, above which it is not read."""
 
 
 class Memo(NamedTuple):
@@ -63,18 +65,24 @@ def _decoded(data: bytes) -> str:
 def _docx(path: Path, data: bytes) -> Memo:
     try:
         from docx import Document
+        from docx.oxml.ns import qn
+        from docx.table import _Cell
         from docx.text.paragraph import Paragraph
     except ImportError:
         return _unread(path, "reading .docx needs the extra, pip install 'xlcheck[memo]'")
     try:
         check_package(data, shown(path.name))
-        blocks = list(Document(BytesIO(data)).iter_inner_content())
+        document = Document(BytesIO(data))
+        if sum(1 for _ in document.element.body.iter(qn("w:p"))) > MAX_PARAGRAPHS:
+            return _unread(path, f"it has more than {MAX_PARAGRAPHS:,} paragraphs; fewer are read")
         lines = []
-        for block in blocks:
+        for block in document.iter_inner_content():
             if isinstance(block, Paragraph):
                 lines.append(block.text)
             else:
-                lines += [" | ".join(cell.text for cell in row.cells) for row in block.rows]
+                # not row.cells: a cell says itself how many columns it spans, and would be repeated as often
+                rows = ([_Cell(cell, block).text for cell in row.tc_lst] for row in block._tbl.tr_lst)
+                lines += [" | ".join(texts) for texts in rows]
     except SubmissionError as problem:
         return Memo(shown(path.name), (), str(problem))
     except MemoryError:
@@ -106,7 +114,7 @@ def _pdf(path: Path, data: bytes) -> Memo:
     return Memo(shown(path.name), (*pages, joined, _HYPHENATED.sub("", joined)), pages=len(pages))
 
 
-_WRAPPED = re.compile(r"\n(?!\s*\n|\s*[-*•|#>]|\s*\d+[.)])")
+_WRAPPED = re.compile(r"\n(?![^\S\n]*(?:\n|[-*•|#>]|\d+[.)]))")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[\"'])|[。！？；]|\n+")
 
 
