@@ -26,6 +26,7 @@ NAMES = [
     "rupees_net_cash",
     "russian_roubles",
     "sum_of_the_parts",
+    "two_columns_of_methods",
 ]
 OUTPUTS = ("terminal_value", "pv_terminal_value", "equity_value", "shares", "value_per_share", "current_price")
 

@@ -68,6 +68,23 @@ WRONG = [
         "terminal.discounted-once", "DCF!D40",
     ),
     ("chance_of_failure", "Valuation output", "M9 =M7", "flow.fcff-identity", "Valuation output!M9"),
+    (
+        "net_income_to_firm", "Model", "A18 Net working capital\nB18:G18 =B10+B11+B12\nC13:G13 =B18-C18",
+        "flow.nwc-sign", "Model!C18",
+    ),
+    (
+        "net_income_to_firm", "Model",
+        "A14 Net cash flow from operations\nC14:G14 =C4+C8+C13\nC15:G15 =C14-C6*(1-$B$36)-C9",
+        "flow.fcff-identity", "Model!C15",
+    ),
+    ("two_columns_of_methods", "Control", "E9 =INDEX(B9:D9,1)", "scenario.switch-works", "Control!E9"),
+    ("two_columns_of_methods", "DCF", "C13 =F6", "terminal.discounted-once", "DCF!C14"),
+    ("two_columns_of_methods", "DCF", "C17 =-Model!$B$15", "bridge.signs", "DCF!C17"),
+    ("two_columns_of_methods", "DCF", "B18:C18 =B15+B17", "bridge.completeness", "DCF!B18"),
+    ("two_columns_of_methods", "DCF", "B17:C17 =Model!$C$15\nB16:C16 =-Model!$C$14", "bridge.balance-date", "DCF!B16"),
+    ("two_columns_of_methods", "DCF", "B32 =B30+B31", "bridge.diluted-shares", "DCF!B32"),
+    ("two_columns_of_methods", "DCF", "C4:F4 =Model!C12", "recompute.row-consistency", "DCF!C4"),
+    ("two_columns_of_methods", "Summary", "B5 =Control!B18*B3+Control!B18*B4", "bridge.per-share", "Summary!B5"),
     ("net_income_to_firm", "Model", "B60 =B57+B58-B59", "bridge.net-debt", "Model!B60"),
     ("chance_of_failure", "Valuation output", "B29 =B27+B28", "bridge.signs", "Valuation output!B29"),
 ]  # fmt: skip

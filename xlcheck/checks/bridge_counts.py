@@ -12,9 +12,9 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, che
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.bridge_direction import counted_twice
-from xlcheck.checks.bridge_idle import idle_debt
+from xlcheck.checks.bridge_idle import idle_between, idle_debt, unread_line
 from xlcheck.checks.bridge_sources import sources
-from xlcheck.checks.buyback import added_buyback, turned_round
+from xlcheck.checks.buyback import added_buyback, own_shares_added, turned_round
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Node, Number, Ref, factors, walk
 from xlcheck.graph import Graph
@@ -60,6 +60,8 @@ def completeness(
         message = f"the bridge has no line for {role.replace('_', ' ')}"
         yield Finding(message=message, cell=equity, found=None, expected=role.replace("_", " "))
     yield from idle_debt(roles, total, recalc, graph)
+    yield from idle_between(roles, total, recalc, graph)
+    yield from unread_line(roles, recalc, graph)
     acting = {item.role for item in claims.items(roles, recalc, graph)}
     flows = valuation.flows_of(roles)
     operating = memory.above(graph, flows.cells) if flows is not None else frozenset()
@@ -241,6 +243,7 @@ def diluted_shares(
             continue
         yield from _mispriced(one, price, current_price, recalc)
     yield from _converted_twice(shares.cell, roles, recalc, graph)
+    yield from own_shares_added(shares.cell, recalc, graph)
     if current_price is not None and current_price.cell is not None:
         yield from turned_round(shares.cell, current_price.cell, _STRIKE, recalc, graph)
     if not found and current_price is not None and current_price.value and current_price.cell is not None:

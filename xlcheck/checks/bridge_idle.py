@@ -43,11 +43,12 @@ def unread_line(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]
     if (top.sheet, top.column) != (bottom.sheet, bottom.column) or bottom.row - top.row < 3:
         return
     read = {cell.row for cell in graph.precedents(bottom) if (cell.sheet, cell.column) == (top.sheet, top.column)}
+    bound = {located.cell for located in roles.scalars.values()}
     for row in range(top.row + 1, bottom.row):
         cell = top._replace(row=row)
         value, held = recalc.number(cell), recalc.book.get(cell)
         around = top.row in read and any(other > row for other in read)
-        if held is None or value is None or row in read or not around or graph.dependents(cell):
+        if held is None or value is None or cell in bound or row in read or not around or graph.dependents(cell):
             continue
         inside = any((one.sheet, one.column) == (top.sheet, top.column) for one in graph.precedents(cell))
         label = row_label(recalc, cell)

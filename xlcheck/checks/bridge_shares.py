@@ -8,6 +8,8 @@ import re
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, magnitude, memory, twins
+from xlcheck.checks.blend_weights import blends_off_one
+from xlcheck.checks.conversions import off_before
 from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.minor_units import accepted_powers
 from xlcheck.checks.sheet import row_label, text_at
@@ -48,7 +50,7 @@ def per_share(
     Source:
         CFA Level II, free cash flow valuation.
     """
-    yield from filter(None, [magnitude.odd_year(shares, recalc, graph)])
+    yield from filter(None, [magnitude.odd_year(shares, recalc, graph), *blends_off_one(roles, recalc, graph)])
     counted = with_label_unit(shares, recalc, graph)
     price = magnitude.market_price(value_per_share, current_price, market_cap, counted)
     if equity_value is None:
@@ -208,6 +210,11 @@ def _unscaled(
         if rate <= 0 or all(_power_of_ten(option, near) is None for option in (ratio / rate, ratio * rate)):
             continue
         if _CONVERSION.search(f"{row_label(recalc, cell)} {text_at(recalc, cell.offset(0, 1))}"):
+            declared = count_power(equity, with_label_unit(shares, recalc, graph))
+            off = off_before(value, equity, shares, cell, declared, recalc)
+            if off is not None:
+                yield off
+                return
             yield Fits(convention=f"equity over shares, converted with {cell}")
         elif row_label(recalc, cell):
             yield Unverifiable(reason=f"{value.cell} is scaled by {rate:g} in {cell}, which is no exchange rate")

@@ -13,6 +13,7 @@ from xlcheck.checks import claims, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.namesakes import idle_namesake, unlike
 from xlcheck.checks.sheet import row_label, year_of
+from xlcheck.checks.terminal_discounting import mid_year
 from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -321,7 +322,8 @@ def _forecast_balance(
     period = roles.series.get("period")
     if first is None and period is not None:
         first = year_in(period.cells[0], recalc)
-    whole = read.known[0] >= 0.98 and read.known[0] <= 1.02
+    mid = 0.48 <= read.known[0] <= 0.52 and mid_year(list(read.known), recalc.book)
+    whole = mid or 0.98 <= read.known[0] <= 1.02
     if first is None or not whole or "valuation_date" in roles.scalars:
         return
     for role, (located, source, year) in dated.items():

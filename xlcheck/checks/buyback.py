@@ -59,3 +59,26 @@ def turned_round(
 
 def _is_strike(cell: CellRef, strike: re.Pattern[str], recalc: Recalc) -> bool:
     return any(strike.search(label(recalc, cell)) is not None for label in (row_label, column_label))
+
+
+_OWN_SHARES = re.compile(
+    r"^\W*(?:less|minus|add|plus)?\W*(?:treasury (?:shares|stock)|own shares|shares (?:held )?in treasury"
+    r"|库存股|自己株式)(?!.*\b(?:method|tsm|dilut|option))",
+    re.IGNORECASE,
+)
+
+
+def own_shares_added(shares: CellRef, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Find shares that the company holds itself and that raise the share count."""
+    for cell in sorted(memory.above(graph, [shares])):
+        number, held = recalc.number(cell), recalc.book.get(cell)
+        typed = held is not None and held.formula is None
+        if not typed or number is None or number <= 0 or not _OWN_SHARES.search(row_label(recalc, cell)):
+            continue
+        slope, count = live.derivative(recalc, shares, cell), recalc.number(shares)
+        if slope is not None and slope > 0.5 and count is not None:
+            readers = [one for one in graph.dependents(cell) if one in {shares, *memory.above(graph, [shares])}]
+            where = readers[0] if readers else shares
+            shown = recalc.number(where) or 0.0
+            message = f"{where} adds the treasury shares {cell}, which the company holds itself"
+            yield Finding(message=message, cell=where, found=shown, expected=shown - 2 * slope * number, unit="count")

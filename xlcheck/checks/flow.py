@@ -9,6 +9,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks.flow_drivers import (
     depreciation_on_ebitda,
     interest_before_tax,
+    interest_taken_off,
     tax_on_profit_after_interest,
     terminal_term_left_out,
 )
@@ -291,8 +292,9 @@ def fcff_identity(
     wrong = list(_wrong_direction(recalc, roles, fcff))
     twice = depreciation_on_ebitda(recalc, linked(recalc, first), items)
     untaxed = interest_before_tax(recalc, roles, items, tax_rate)
+    off = interest_taken_off(recalc, roles, linked(recalc, first), items)
     short = terminal_term_left_out(recalc, graph, fcff)
-    wrong += [one for one in (twice, untaxed, short) if one is not None]
+    wrong += [one for one in (twice, untaxed, off, short) if one is not None]
     yield from wrong
     if not wrong and _depreciation_missing(recalc, kinds, items, depreciation):
         amount = recalc.number(depreciation.cells[0]) if depreciation else None

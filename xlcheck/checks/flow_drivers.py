@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
-from xlcheck.checks.flow_terms import Item, contribution, items_of, kind_of_label, line_label, traced
+from xlcheck.checks.flow_terms import Item, contribution, items_of, kind_of, kind_of_label, line_label, traced
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, factors, terms, walk
 from xlcheck.graph import Graph
@@ -108,6 +108,29 @@ def interest_before_tax(
             found = _whole_interest(recalc, item, tax_rate.amount) if item.sign > 0 else None
             if found is not None and (not named or _AFTER_TAX.search(item.label)):
                 return found
+    return None
+
+
+def interest_taken_off(recalc: Recalc, roles: Roles, flow: CellRef, items: Sequence[Item]) -> Finding | None:
+    """Return the finding of a flow from net income, or from a cash flow made of it, that takes interest off again."""
+    bases = [item for item in items if item.kind == "after_financing" and item.sign > 0 and item.cell is not None]
+    inner = [one for item in bases if item.cell is not None for one in items_of(recalc, roles, item.cell)]
+    if not any(_NET_INCOME.search(item.label) for item in (*bases, *inner)):
+        return None
+    for item in items:
+        paid = [part.cell for part in walk(item.node) if isinstance(part, Ref)]
+        paid = [cell for cell in paid if kind_of(recalc, roles, cell) == "interest"]
+        powers = [power for part, power in factors(item.node) if isinstance(part, Ref) and part.cell in paid]
+        if item in bases or len(paid) != 1 or powers != [1] or _SHIELD.search(_first(line_label(recalc, paid[0]))):
+            continue
+        amount = item.sign * (recalc.number(paid[0]) or 0.0)
+        if amount < 0 and not _INCOME.search(line_label(recalc, paid[0])):
+            return Finding(
+                message=f"{flow} takes the interest {paid[0]} off a flow from net income, which has borne it already",
+                cell=flow,
+                found=recalc.number(flow),
+                expected="interest after tax added back",
+            )
     return None
 
 

@@ -39,6 +39,7 @@ _HELD = re.compile(
     re.IGNORECASE,
 )
 """Labels of balances that more than what is owed stands in."""
+_TIED_UP = re.compile(r"receivable|inventor|debtors?\b|stocks?\b|应收|存货|売掛|棚卸", re.IGNORECASE)
 _RELEASED = re.compile(r"\breleas|\bfreed\b|释放|freigesetzt|libér", re.IGNORECASE)
 """Labels of cash that growth of sales sets free; of the balance itself they are no excuse."""
 
@@ -175,14 +176,41 @@ def nwc_sign(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Outcomes:
         Damodaran, Investment Valuation, ch. 10.
     """
     added = added_increase(recalc, roles, fcff)
-    if added is not None:
-        yield added
+    padded = _owed_added(recalc, roles, fcff)
+    if added is not None or padded is not None:
+        yield from (one for one in (added, padded) if one is not None)
     elif not any(effects for _, effects in _effects(recalc, roles, fcff)):
         items = working_capital_items(recalc, roles, fcff.cells[0])
         why = "the working capital term is no difference of two periods" if items else "the flow has none"
         yield NotApplicable(reason=why)
     else:
         yield Fits(convention="an increase in working capital lowers the flow")
+
+
+def _owed_added(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Finding | None:
+    """Return the finding of a balance of working capital that adds what is owed to suppliers to what is tied up."""
+    for item in working_capital_items(recalc, roles, fcff.cells[0]):
+        assert item.cell is not None
+        node = trees(recalc).get(traced(recalc, item.cell)[1])
+        for change in differences(node) if node is not None else ():
+            own = trees(recalc).get(change.later)
+            parts = [(sign, one.cell) for sign, one in terms(own) if isinstance(one, Ref)] if own is not None else []
+            owed = [(sign, cell) for sign, cell in parts if _OWED.search(_first(line_label(recalc, cell)))]
+            held = [cell for sign, cell in parts if sign > 0 and _TIED_UP.search(_first(line_label(recalc, cell)))]
+            amounts = [sign * (recalc.number(cell) or 0.0) for sign, cell in owed]
+            if held and amounts and min(amounts) > 0 and all((recalc.number(cell) or 0.0) > 0 for cell in held):
+                value, name = recalc.number(change.later), _first(line_label(recalc, owed[0][1]))
+                return Finding(
+                    message=f"{change.later} adds {owed[0][1]} ({name!r}) to the assets",
+                    cell=change.later,
+                    found=value,
+                    expected=None if value is None else value - 2 * sum(amounts),
+                )
+    return None
+
+
+def _first(label: str) -> str:
+    return label.split(" | ", maxsplit=1)[0]
 
 
 def added_increase(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Finding | None:

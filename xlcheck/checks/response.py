@@ -10,7 +10,7 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.sheet import row_label
-from xlcheck.formula import literals
+from xlcheck.formula import Ref, literals, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -254,6 +254,9 @@ def shares_double_value_halves(
     if not sources:
         yield from _unread_count(shares, cell, value, recalc, graph)
         return
+    if _blended_with_another(cell, sources, recalc, graph):
+        yield NotApplicable(reason=f"{cell} is blended with a value that does not rest on these shares")
+        return
     held = live.values_of(recalc, [equity_value.cell]) if equity_value is not None and equity_value.cell else {}
     results = [live.run(recalc, {**held, one: (recalc.number(one) or 0.0) * 2}, [cell])[cell] for one in sources]
     acting = sources[0]
@@ -265,6 +268,16 @@ def shares_double_value_halves(
     elif abs(moved - value / 2) > max(0.01 * abs(value), 1e-9) and abs(value) > 10:
         message = f"{cell} is {moved:.6g} with twice the shares ({acting}); half of {value:.6g} follows"
         yield Finding(message=message, cell=cell, found=moved, expected=value / 2, unit="per share")
+
+
+def _blended_with_another(cell: CellRef, counts: list[CellRef], recalc: Recalc, graph: Graph) -> bool:
+    """Say whether one of the amounts that a sum adds up does not depend on the share count (a value of peers)."""
+    node = claims.formula_node(cell, recalc)
+    for sign, part in terms(node) if node is not None and len(terms(node)) > 1 else ():
+        amounts = [one.cell for one in walk(part) if isinstance(one, Ref) and abs(recalc.number(one.cell) or 0.0) > 1]
+        if sign > 0 and amounts and not any({one, *memory.above(graph, [one])} & set(counts) for one in amounts):
+            return True
+    return False
 
 
 def _unread_count(shares: Located, cell: CellRef, value: float, recalc: Recalc, graph: Graph) -> Outcomes:

@@ -15,7 +15,7 @@ from xlcheck.checks.live import run
 from xlcheck.checks.sheet import column_label, row_label
 from xlcheck.checks.switches import selections
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Ref, is_link
+from xlcheck.formula import Call, Node, Number, Range, Ref, is_link
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -66,6 +66,7 @@ def switch_works(book: Book, recalc: Recalc, graph: Graph, roles: Roles) -> Outc
         if len(own) >= 2:
             yield from _out_of_order(book, recalc, own)
             yield from _fixed_on_one_case(book, recalc, graph, own)
+            yield from _typed_position(book, recalc, own)
         yield from _moves_nothing(recalc, graph, roles, own)
 
 
@@ -165,6 +166,37 @@ def _fixed_on_one_case(book: Book, recalc: Recalc, graph: Graph, own: Sequence[C
                     found=held.formula if held else None,
                     expected="a choice by the switch, as in the lines beside it",
                 )
+
+
+_PICKING = re.compile(r"^=?\s*(?:INDEX|CHOOSE)\s*\(", re.IGNORECASE)
+
+
+def _typed_position(book: Book, recalc: Recalc, own: Sequence[Choice]) -> Iterator[Finding]:
+    """Yield drivers that pick by a typed position where at least two beside them pick by the switch."""
+    size = max(len(choice.options) for choice in own)
+    for ref, node in trees(recalc).matching(_PICKING):
+        if not isinstance(node, Call) or node.function not in ("INDEX", "CHOOSE"):
+            continue
+        index = node.function == "INDEX"
+        options: list[Node | None] = list(node.arguments[:1] if index else node.arguments[1:])
+        position = node.arguments[1 if index else 0] if len(node.arguments) > 1 else None
+        first = options[0]
+        count = first.range.size if index and isinstance(first, Range) else len(options)
+        if not isinstance(position, Number) or count != size or (index and len(node.arguments) > 2):
+            continue
+        near = [
+            one.cell
+            for one in own
+            if one.cell.sheet == ref.sheet and (one.cell.row == ref.row or one.cell.column == ref.column)
+        ]
+        if len([cell for cell in near if abs(cell.row - ref.row) + abs(cell.column - ref.column) <= 10]) >= 2:
+            held = book.get(ref)
+            yield Finding(
+                message=f"{ref} picks the case {position.value:g} for good; the drivers beside it pick by the switch",
+                cell=ref,
+                found=held.formula if held else None,
+                expected=f"a choice by {own[0].switch}",
+            )
 
 
 def _to_a_case(recalc: Recalc, graph: Graph, ref: CellRef, rows: Sequence[int]) -> bool:

@@ -33,13 +33,20 @@ def _selection(recalc: Recalc, ref: CellRef, call: Call) -> Iterator[Choice]:
     if len(moves) != 1 or source is None:
         return
     place, (switch, first, step) = moves[0]
-    held = recalc.book.get(switch)
-    if held is None or held.formula is not None or not is_number(held.stored) or held.stored not in range(1, 10):
+    if not _is_position(recalc, switch):
         return
     places = [first + step * position for position in range(1, MOST_CASES + 1)]
     cells = _listed(source, places) if call.function == "INDEX" else _moved(recalc, source, places, across=place == 1)
     if len(cells) >= 2 and switch not in cells:
         yield Choice(ref, switch, tuple(Ref(cell) for cell in cells), plain=(first, step) == (0, 1))
+
+
+def _is_position(recalc: Recalc, switch: CellRef) -> bool:
+    """Say whether a cell holds a small whole number: typed, or the place of a typed name (MATCH)."""
+    held, node = recalc.book.get(switch), trees(recalc).get(switch)
+    looked_up = isinstance(node, Call) and node.function in ("MATCH", "XMATCH")
+    value = None if held is None else recalc.number(switch) if looked_up else held.stored
+    return value in range(1, 10) if is_number(value) and (held is None or held.formula is None or looked_up) else False
 
 
 def _at(node: Node) -> tuple[CellRef, int, int] | None:

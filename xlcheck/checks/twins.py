@@ -14,6 +14,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks import claims, live, memory, valuation
 from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.flow_terms import traced
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Number, walk
 from xlcheck.graph import Graph
@@ -53,6 +54,33 @@ def net_debt_turned(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Find
             message = f"{equity.cell} adds the net debt {net.cell} that {other.cell} deducts"
             expected = equity.value - 2 * slope * (net.value or 0.0)
             yield Finding(message=message, cell=equity.cell, found=equity.value, expected=expected, unit="money")
+
+
+def bridge_item_turned(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
+    """Find the valuation that deducts a balance which the other one adds: cash that lowers it, or a claim that adds."""
+    main = _blocks(roles)[0]
+    for block in _live(roles):
+        for role in (*claims.ASSETS, *claims.CLAIMS):
+            one, other = _effect(block, role, recalc, graph), _effect(main, role, recalc, graph)
+            if one is None or other is None or one[1] != other[1] or one[0] * other[0] >= 0 or one[2] <= 0:
+                continue
+            turned, right = (block, main) if (one[0] > 0) != (role in claims.ASSETS) else (main, block)
+            cell, equity = (_cell(turned.scalars.get(name)) for name in (role, "equity_value"))
+            value = recalc.number(cell) if cell is not None else None
+            if cell is not None and value is not None and equity is not None and cell != _cell(right.scalars[role]):
+                how = "deducts" if role in claims.ASSETS else "adds"
+                message = f"{equity} {how} {role.replace('_', ' ')} {cell}; the other valuation does not"
+                yield Finding(message=message, cell=cell, found=value, expected=-value, unit="money")
+
+
+def _effect(block: Block, role: str, recalc: Recalc, graph: Graph) -> tuple[float, CellRef, float] | None:
+    """Return what an item adds to a block's equity value, the cell at the end of its links, and the amount there."""
+    equity, cell = _cell(block.scalars.get("equity_value")), _cell(block.scalars.get(role))
+    if equity is None or cell is None or cell not in graph.precedents(equity):
+        return None
+    slope, value = live.derivative(recalc, equity, cell), recalc.number(cell)
+    home = traced(recalc, cell)[1]
+    return None if slope is None or not value else (slope * value, home, recalc.number(home) or 0.0)
 
 
 def _net_debt_slope(block: Block, recalc: Recalc, graph: Graph) -> float | None:
