@@ -119,3 +119,9 @@ def test_a_last_column_for_all_years_after_is_the_terminal_value(factor, value, 
     roles = roles_of(cells, tmp_path)
     assert roles.scalars["pv_terminal_value"].cell.address == "G4"
     assert [cell.address for cell in roles.series["fcff"].cells] == ["B2", "C2", "D2", "E2", "F2"]
+
+
+def test_an_enterprise_value_taken_to_the_unit_of_the_bridge_is_bound_itself(tmp_path):
+    roles = roles_of(model({"A13": ["净债务（万元）", 26000.0], "A14": ["股权价值（万元）", "=B12*100-B13"]}), tmp_path)
+    assert roles.scalars["enterprise_value"].cell.address == "B12"
+    assert roles.scalars["net_debt"].cell.address == "B13"

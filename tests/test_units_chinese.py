@@ -108,3 +108,35 @@ def test_a_link_carries_the_factor_between_its_two_units(changes, cells, tmp_pat
     assert accused(found) == cells
     if cells and "X!B2" in changes:
         assert found.findings[0].expected == pytest.approx(426.1)
+
+
+BRIDGE = {
+    "V!A1": ["企业价值", "=30+14.2", "亿元"],
+    "V!A2": ["净债务", 3350.0, "百万元"],
+    "V!A3": ["少数股东权益", 210.0, "百万元"],
+    "V!A4": ["股权价值", "=B1*100-B2-B3", "百万元"],
+}
+BRIDGE_ROLES = {
+    "enterprise_value": "V!B1",
+    "net_debt": "V!B2",
+    "minority_interest": "V!B3",
+    "equity_value": "V!B4",
+}
+
+
+@pytest.mark.parametrize(
+    ("formula", "right"),
+    [
+        ("=B1*100-B2-B3", None),
+        ("=B1*10-B2-B3", 4420 - 3350 - 210),
+        ("=B1*100-B2/1000-B3", 4420 - 3350 - 210),
+        ("=B1-B2-B3", 4420 - 3350 - 210),
+    ],
+)
+def test_each_term_of_the_bridge_is_brought_to_the_unit_of_the_equity(formula, right, tmp_path):
+    cells = BRIDGE | {"V!A4": ["股权价值", formula, "百万元"]}
+    check = "bridge.equity-identity"
+    found = audit(write(tmp_path, cells), BRIDGE_ROLES, [check])[check]
+    assert accused(found) == (set() if right is None else {"V!B4"})
+    if right is not None:
+        assert found.findings[0].expected == pytest.approx(right)

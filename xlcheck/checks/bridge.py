@@ -9,7 +9,11 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, live, memory, twins, valuation
 from xlcheck.checks.amounts import money, sum_of
+from xlcheck.checks.bridge_direction import net_turned
 from xlcheck.checks.bridge_labels import against_labels
+from xlcheck.checks.bridge_units import odd_units
+from xlcheck.checks.conversions import bridge_step, source_of
+from xlcheck.checks.exchange_rates import quotes
 from xlcheck.checks.flow_terms import items_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
@@ -42,11 +46,14 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
         yield NotApplicable(reason="the equity value lives only inside another formula")
         return
     yield from twins.net_debt_turned(roles, recalc, graph)
+    yield from twins.bridge_item_turned(roles, recalc, graph)
     acting = claims.items(roles, recalc, graph)
     if not acting:
-        yield from _net_only(roles, recalc, graph)
+        turned = list(net_turned(roles, recalc, graph))
+        yield from turned or _net_only(roles, recalc, graph)
         yield from against_labels(roles, recalc, graph)
         return
+    yield from net_turned(roles, recalc, graph)
     owed = [item for item in acting if item.role in claims.CLAIMS]
     entered = any(item.natural < 0 and item.slope > 0 for item in owed)
     deducted = any(item.natural > 0 and item.slope < 0 for item in owed)
@@ -166,9 +173,10 @@ def equity_identity(
     if enterprise_value is None or enterprise_value.value is None or equity_value.cell is None:
         yield NotApplicable(reason="no enterprise value is bound beside the equity value")
         return
+    equity_value = _in_its_own_currency(equity_value, recalc, graph)
     wrong = [item for item in claims.items(roles, recalc, graph) if item.wrong]
     dropped = [one for one in claims.forgotten(roles, graph) if not _on_purpose(*one, roles, recalc, graph)]
-    stated, where = equity_value.value, equity_value.cell
+    stated, where = equity_value.value or 0.0, equity_value.cell
     if wrong:
         expected = stated - sum(2 * item.amount for item in wrong)
         names = ", ".join(item.role.replace("_", " ") for item in wrong)
@@ -180,7 +188,7 @@ def equity_identity(
             message = f"{where} leaves out {role.replace('_', ' ')} of {abs(amount):.6g} ({located.cell})"
             yield money(message, where, stated, stated + amount)
     else:
-        yield from _one_for_one(equity_value, enterprise_value, roles, recalc)
+        yield from _one_for_one(equity_value, enterprise_value, roles, recalc, graph)
 
 
 _ASIDE = re.compile(
@@ -201,6 +209,14 @@ def _on_purpose(role: str, item: Located, roles: Roles, recalc: Recalc, graph: G
     if role != "lease_liabilities" or flows is None:
         return False
     return any(_RENT.search(row_label(recalc, cell)) for cell in memory.above(graph, [flows.cells[-1]]))
+
+
+def _in_its_own_currency(equity: Located, recalc: Recalc, graph: Graph) -> Located:
+    """Return the equity value before it is taken to the currency of the shares or to another unit."""
+    rates = {cell for quote in quotes(recalc) for cell in valuation.links(graph, graph.pure_link(quote.cell))}
+    source = source_of(equity.cell, recalc.book, rates) if equity.cell is not None else None
+    value = recalc.number(source) if source is not None else None
+    return equity if source == equity.cell else equity.model_copy(update={"cell": source, "value": value})
 
 
 def _own_column(equity: CellRef | None, recalc: Recalc, graph: Graph) -> list[CellRef]:
@@ -248,18 +264,20 @@ def _adds_up(stated: float, value: float, roles: Roles, dropped: Collection[str]
 _IN_NET_DEBT = ("cash", "debt", "lease_liabilities")
 
 
-def _one_for_one(equity: Located, enterprise: Located, roles: Roles, recalc: Recalc) -> Outcomes:
+def _one_for_one(equity: Located, enterprise: Located, roles: Roles, recalc: Recalc, graph: Graph) -> Outcomes:
     if equity.cell is None or enterprise.cell is None or equity.value is None or enterprise.value is None:
         return
     if equity.cell == enterprise.cell:
         yield NotApplicable(reason="enterprise and equity value are one cell")
         return
+    step = bridge_step(enterprise, equity, recalc)
     slope = live.derivative(recalc, equity.cell, enterprise.cell)
     if slope is None or abs(slope) < 1e-9:
         if not _adds_up(equity.value, enterprise.value, roles):
             yield Unverifiable(reason=f"{equity.cell} does not read {enterprise.cell}")
         return
-    if not valuation.close(slope, 1.0, 1e-4) and not _adds_up(equity.value, enterprise.value, roles):
+    yield from odd_units(equity, enterprise, roles, recalc, graph)
+    if not valuation.close(slope, step, 1e-4) and not _adds_up(equity.value, enterprise.value, roles):
         yield Unverifiable(reason=f"{equity.cell} moves by {slope:.4g} for one unit of enterprise value")
         return
     debt = roles.get("debt")

@@ -11,7 +11,7 @@ from xlcheck.formula import Number, Ref, factors, terms
 from xlcheck.keyed import parse_keyed
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located
-from xlcheck.roles.shape import unwrapped
+from xlcheck.roles.shape import in_own_unit, unwrapped
 from xlcheck.workbook import Book
 
 
@@ -46,6 +46,21 @@ def unit_step(enterprise: Located | None, recalc: Recalc) -> float:
     source = source_of(enterprise.cell, recalc.book)
     before, after = recalc.number(source), recalc.number(enterprise.cell)
     return after / before if source != enterprise.cell and before and after else 1.0
+
+
+def bridge_step(enterprise: Located | None, equity: Located | None, recalc: Recalc) -> float:
+    """Return by which power of ten the equity's formula multiplies the enterprise value: 1,000 for ``C5*1000-C6``."""
+    held = recalc.book.get(equity.cell) if equity is not None and equity.cell is not None else None
+    if held is None or held.formula is None or enterprise is None or enterprise.cell is None:
+        return 1.0
+    for sign, part in terms(parse_keyed(held.formula, held.ref.sheet, recalc.book, held.ref)):
+        own = in_own_unit(part)
+        if sign > 0 and own is not part and isinstance(own, Ref) and own.cell == enterprise.cell:
+            step = 1.0
+            for one, exponent in factors(part):
+                step *= one.value**exponent if isinstance(one, Number) else 1.0
+            return step
+    return 1.0
 
 
 def in_flows(enterprise: Located, recalc: Recalc) -> float | None:

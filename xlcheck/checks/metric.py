@@ -9,7 +9,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, NotApplicable, Outcome, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import valuation
-from xlcheck.checks.conversions import in_flows, unit_step
+from xlcheck.checks.conversions import bridge_step, in_flows, unit_step
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, LocatedSeries, Roles
@@ -360,7 +360,8 @@ def implied_pe(
     earned, paid = first(nopat), first(interest)
     tax = tax_rate.amount if tax_rate is not None and tax_rate.amount is not None else 0.0
     base = None if earned is None else earned - abs(paid or 0.0) * (1 - tax)
-    base = None if base is None else base * unit_step(enterprise_value, recalc)
+    step = unit_step(enterprise_value, recalc) * bridge_step(enterprise_value, equity_value, recalc)
+    base = None if base is None else base * step
     value = equity_value.value / base if equity_value.value is not None and base and base > 0 else None
     yield from judge_range("implied P/E", value, equity_value.cell, params, "multiple")
 

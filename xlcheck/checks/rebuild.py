@@ -10,7 +10,7 @@ from itertools import combinations
 from xlcheck import dcf
 from xlcheck.cells import CellRef
 from xlcheck.checks import claims, memory, perpetuity, valuation
-from xlcheck.checks.conversions import unit_step
+from xlcheck.checks.conversions import bridge_step, unit_step
 from xlcheck.checks.discount_varying import varies_by_year
 from xlcheck.checks.terminal_discounting import accepted_exponents, holds_present, mid_year
 from xlcheck.formula import Ref, terms
@@ -118,7 +118,8 @@ def parts(roles: Roles, recalc: Recalc, graph: Graph) -> Parts | str:
         other=other,
         per_share=per_share,
         timing=years[0],
-        step=unit_step(roles.get("enterprise_value"), recalc),
+        step=unit_step(roles.get("enterprise_value"), recalc)
+        * bridge_step(roles.get("enterprise_value"), roles.get("equity_value"), recalc),
     )
 
 
@@ -239,6 +240,7 @@ def _bridge(roles: Roles, recalc: Recalc, graph: Graph) -> tuple[dict[str, float
     whole = total.value if total is not None else _of_flows_to_equity(roles)
     if whole is None:
         return "no enterprise value is bound beside the equity value"
+    whole *= bridge_step(total, equity, recalc)
     acting = claims.items(roles, recalc, graph)
     items = {one.role: abs(one.amount) * (1 if one.amount > 0 else -1) for one in acting}
     other = equity.value - whole - sum(items.values())

@@ -117,7 +117,7 @@ def _against_their_units(recalc: Recalc) -> Iterator[Finding]:
     for held in recalc.book.formula_cells():
         text = held.formula or ""
         source = source_of(held.ref, recalc.book) if len(text) < 80 and _SCALED.search(text) else held.ref
-        own, other = (_declared(cell, recalc) for cell in (held.ref, source))
+        own, other = (declared_unit(cell, recalc) for cell in (held.ref, source))
         value, base = recalc.number(held.ref), recalc.number(source)
         if source == held.ref or own is None or other is None or own[0] != other[0] or not value or not base:
             continue
@@ -128,7 +128,7 @@ def _against_their_units(recalc: Recalc) -> Iterator[Finding]:
             yield Finding(message=message, cell=held.ref, found=value, expected=right, unit="money")
 
 
-def _declared(cell: CellRef, recalc: Recalc) -> tuple[str, float] | None:
+def declared_unit(cell: CellRef, recalc: Recalc) -> tuple[str, float] | None:
     """Return what a cell counts, shares or money, and its unit: the one beside it or in its label's bracket."""
     label = row_label(recalc, cell)
     beside = [text_at(recalc, cell.offset(0, 1)), *reversed(label.split(" | ")[1:])]

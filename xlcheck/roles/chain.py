@@ -13,7 +13,7 @@ from xlcheck.roles.candidates import Candidate
 from xlcheck.roles.claims import CLAIMS, adds_further, cells_of, claim_role, is_named_claim, is_named_whole
 from xlcheck.roles.expressions import added
 from xlcheck.roles.picks import Chain, Pick
-from xlcheck.roles.shape import growth_divisor
+from xlcheck.roles.shape import growth_divisor, in_own_unit
 from xlcheck.roles.shapes import Shapes
 from xlcheck.roles.stages import opened, present_values, stages_of
 
@@ -184,7 +184,7 @@ class Walk:
                     or (kind == "pv" and claim_role(self.shapes, option) is None)
                     or (isinstance(option, Ref) and self.shapes.naming.score(option.cell, "enterprise_value") >= 0.8)
                 ):
-                    found.append(option)
+                    found.append(in_own_unit(option))
                 else:
                     self._claim(option, sign * part_sign, depth)
         yield from found

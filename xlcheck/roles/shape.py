@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -140,6 +141,15 @@ def powers(node: Node) -> list[tuple[CellRef | None, Node | None, int]]:
         if power is not None:
             found.append((*power, exponent))
     return found
+
+
+def in_own_unit(node: Node) -> Node:
+    """Return the cell that an expression only takes to another unit (``C5*1000``), else the expression."""
+    parts = factors(node)
+    cells = [part for part, exponent in parts if isinstance(part, Ref) and exponent == 1]
+    numbers = [part.value for part, _ in parts if isinstance(part, Number)]
+    tens = all(number > 0 and abs(math.log10(number) - round(math.log10(number))) < 1e-9 for number in numbers)
+    return cells[0] if len(cells) == 1 and tens and len(numbers) + 1 == len(parts) else node
 
 
 def _one_plus(node: Node) -> tuple[CellRef | None] | None:
