@@ -344,3 +344,28 @@ def test_terminal_value_at_the_rate_before_inflation_is_found(tmp_path):
     assert accused(nominal) == {"D!B14"}
     real = run(tmp_path, "terminal.gordon-identity", changes | {"D!B14": "=G9*(1+B5)/(B39-B5)"}, {"wacc": "D!B39"})
     assert real.status == "pass"
+
+
+ROUNDED = {"D!C12": years("=ROUND({c}9/(1+$B$4)^{c}10,0)")}
+NO_FACTORS = {role: cell for role, cell in ROLES.items() if role != "discount_factor"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "pass"),
+        ({"D!E12": "=ROUND(E9/(1+$B$4)^2,0)"}, "fail"),
+        ({"D!C12": years("={c}9/(1+$B$4)^({c}10+0.03*{c}10)")}, "fail"),
+    ],
+)
+def test_present_values_in_whole_units_are_read_at_their_rounding(changes, status, tmp_path):
+    found = audit(write(tmp_path, BASE | ROUNDED | changes), NO_FACTORS, ["discount.factor-identity"])
+    assert found["discount.factor-identity"].status == status
+
+
+def test_perpetuity_of_a_half_year_at_half_yearly_rates_is_right(tmp_path):
+    changes = HALF_YEARS | {"D!B14": "=G9*(1+B5)/(B31-B5)"}
+    right = run(tmp_path, "terminal.gordon-identity", changes, {"period": "D!C6:G6", "wacc": "D!B31"})
+    assert right.status == "pass"
+    wrong = run(tmp_path, "terminal.gordon-identity", HALF_YEARS, {"period": "D!C6:G6"})
+    assert accused(wrong) == {"D!B14"}

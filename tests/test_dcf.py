@@ -98,3 +98,11 @@ def test_weights_of_a_stub_are_freed_of_the_part_that_counts():
     assert dcf.whole_first((middle, 1.25, 2.25), 0.1) == (pytest.approx(0.375), 1.25, 2.25)
     assert dcf.whole_first((1.0, 2.0, 3.0), 0.1) == (1.0, 2.0, 3.0)
     assert dcf.whole_first((3.0, 1.75, 2.75), 0.1) == (3.0, 1.75, 2.75)
+
+
+def test_exponent_of_a_rounded_present_value_is_the_year_it_stands_for():
+    # 100/1.1^2 = 82.64, shown as 83: 1.9548 years
+    shown = -math.log(83 / 100) / math.log(1.1)
+    assert dcf.unrounded(shown, 0.1, 83, 1.0) == 2.0
+    assert dcf.unrounded(shown, 0.1, 83, 0.01) == shown
+    assert dcf.unrounded(None, 0.1, 83, 1.0) is None

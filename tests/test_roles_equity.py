@@ -179,3 +179,29 @@ def test_perpetuity_at_rates_in_percent_points_is_read_and_judged(terminal, stat
     paper = study(POINTS.replace("=B6*(1+B3)/(B2-B3)", terminal), tmp_path)
     assert cells(paper, "terminal_growth") == "DCF!B3"
     assert run_checks(paper, [Request("terminal.gordon-identity", {})])[0].status == status
+
+
+def test_years_above_the_lines_tell_that_the_latest_stands_first(tmp_path):
+    text = LATEST_FIRST.replace("A5:E5 Year | 2029 | 2028 | 2027 | 2026", "B4:E4 2029E | 2028E | 2027E | 2026E")
+    text = text.replace("A6:E6 Free", "A5:E5 Period | 4 | 3 | 2 | 1\nA6:E6 Free").replace("^(B5-2025)", "^B5")
+    paper = study(text, tmp_path)
+    assert str(paper.roles.series["fcff"].cells[0]) == "DCF!E6"
+
+
+INDEXED = LATEST_FIRST.replace("A5:E5 Year | 2029 | 2028 | 2027 | 2026", "A5:E5 Year | 2026 | 2027 | 2028 | 2029")
+INDEXED = INDEXED.replace(
+    "A6:E6 Free cash flow | 55 | 54 | 52 | 50", "A6:E6 Free cash flow, constant prices | 50 | 52 | 54 | 55"
+)
+INDEXED = (
+    INDEXED.replace("B8:E8 =B6*B7", "B8:E8 =B19*B7").replace("=B6*(1+B3)", "=E19*(1+B3)").replace("B10*B7", "B10*E7")
+)
+INDEXED += """
+A18:E18 Price index | 1.02 | 1.04 | 1.061 | 1.082
+A19 Free cash flow, nominal
+B19:E19 =B6*B18
+"""
+
+
+def test_flows_times_a_price_index_are_the_flows(tmp_path):
+    paper = study(INDEXED, tmp_path)
+    assert [str(one) for one in paper.roles.series["fcff"].cells] == ["DCF!B19", "DCF!C19", "DCF!D19", "DCF!E19"]

@@ -103,6 +103,17 @@ def evenly_spaced(exponents: Sequence[float], tolerance: float = 0.012) -> bool:
     return all(abs(later - earlier - 1) <= tolerance for earlier, later in pairwise(exponents))
 
 
+def unrounded(exponent: float | None, rate: float, present: float, rounding: float) -> float | None:
+    """Return the half or whole year that an exponent stands for where the rounding of the present value explains it.
+
+    A present value off by d is worth d/(PV·ln(1 + r)) years.
+    """
+    if exponent is None or not present or not rounding or rate <= 0:
+        return exponent
+    near = round(2 * exponent) / 2
+    return near if abs(exponent - near) <= rounding / present / math.log1p(rate) else exponent
+
+
 def whole_first(exponents: Sequence[float | None], rate: float) -> tuple[float | None, ...]:
     """Return exponents read from weights with the first freed of the part of its year that is counted.
 

@@ -10,6 +10,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import cadence, discount_varying, rates_read, valuation
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import text_at
 from xlcheck.checks.valuation import as_range
 from xlcheck.graph import Graph
@@ -299,20 +300,6 @@ def _stated_sum(total: Located | None, present: LocatedSeries | None, recalc: Re
     yield Finding(
         message=message, cell=total.cell, found=total.value, expected=expected, unit="money", tolerance=rounding
     )
-
-
-_ROUND = re.compile(r"ROUND(?:UP|DOWN)?\(.*,\s*(-?\d+)\s*\)", re.I)
-
-
-def rounding_of(recalc: Recalc, *cells: CellRef | None) -> float:
-    """Return the rounding that ROUND formulas in these cells allow: half a unit (a whole one for ROUNDUP/DOWN)."""
-    found = 0.0
-    for cell in cells:
-        held = recalc.book.get(cell) if cell else None
-        match = _ROUND.search(held.formula) if held and held.formula else None
-        if match:
-            found += 10.0 ** -int(match[1])
-    return found
 
 
 @check("discount.timing", consequence_of=("discount.factor-identity",))

@@ -61,7 +61,7 @@ def gordon_identity(
             message = f"{dead[1]} reinvests growth over the discount rate; nothing reads the return stated in {dead[0]}"
             yield money(message, dead[1], recalc.number(dead[1]), None)
         elif given is not None:
-            yield from _short_flow(given, cadence.length(roles, recalc)) or _judge_perpetuity(
+            yield from _short_flow(given, _step(roles, recalc, graph)) or _judge_perpetuity(
                 given, roles, recalc, graph, main=main
             )
         elif main:
@@ -86,6 +86,12 @@ def _no_average(
         return []
     message = f"{terminal.cell} weighs its two methods with {sum(weights):.4g} in all, not 1"
     return [money(message, terminal.cell, terminal.value, (terminal.value or 0.0) / sum(weights))]
+
+
+def _step(roles: Roles, recalc: Recalc, graph: Graph) -> float:
+    """Return the length of a period in years, or 1 where the rate of the terminal value is one for a period."""
+    step, rate = cadence.length(roles, recalc), valuation.terminal_rate_of(roles)
+    return 1.0 if rate is not None and cadence.yearly_rate(rate, step, recalc, graph) is not None else step
 
 
 def _short_flow(given: perpetuity.Inputs, step: float) -> list[Finding | Fits]:

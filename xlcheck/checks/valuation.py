@@ -15,6 +15,7 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef, RangeRef, Scalar
 from xlcheck.checks import live, memory
 from xlcheck.checks.conversions import source_of
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import Timeline
 from xlcheck.formula import r1c1
 from xlcheck.graph import Graph
@@ -260,6 +261,9 @@ def exponents(roles: Roles, recalc: Recalc, graph: Graph) -> Exponents | None:
         return None
     values, cells, source = factors
     found = tuple(None if value is None else dcf.exponent_of(value, rate.amount) for value in values)
+    if source == "present values over flows":
+        sizes = [(abs(recalc.number(cell) or 0.0), rounding_of(recalc, cell)) for cell in cells]
+        found = tuple(dcf.unrounded(one, rate.amount, *size) for one, size in zip(found, sizes, strict=True))
     return Exponents(dcf.whole_first(found, rate.amount) if source == "the live model" else found, cells, source)
 
 

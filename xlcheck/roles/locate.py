@@ -21,7 +21,7 @@ from xlcheck.roles.graft import Graft, typed_value_per_share
 from xlcheck.roles.grids import with_grids
 from xlcheck.roles.headline import Standing, find_valuations, tied
 from xlcheck.roles.identities import mark
-from xlcheck.roles.layout import Layout, read_layout
+from xlcheck.roles.layout import Layout, SheetLayout, read_layout
 from xlcheck.roles.lexicon import load_lexicon
 from xlcheck.roles.naming import Naming
 from xlcheck.roles.picks import Chain, Line, Pick
@@ -164,16 +164,27 @@ class Search:
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
+def _year(sheet: SheetLayout, cell: CellRef, layout: Layout, *, above: bool) -> int | None:
+    """Return the year that a cell shows, or that the nearest text above it names."""
+    over = sheet.text_above(cell.row, cell.column) if above else None
+    text = over[1] if over else sheet.texts.get((cell.row, cell.column)) or f"{layout.value(cell) or 0:.0f}"
+    match = _YEAR.search(text)
+    return int(match[0]) if match else None
+
+
 def _in_time(lines: Mapping[str, Line], layout: Layout) -> Mapping[str, Line]:
     """Put the lines of a sheet whose years stand latest first into the order of time."""
-    period = lines.get("period") or lines.get("discount_period")
-    sheet = layout.by_name.get(period.cells[0].sheet) if period is not None else None
-    if period is None or sheet is None or len(period.cells) < 3:
+    flows = lines.get("fcff") or lines.get("fcfe")
+    for line in (lines.get("period"), lines.get("discount_period"), flows):
+        sheet = layout.by_name.get(line.cells[0].sheet) if line is not None else None
+        if line is None or sheet is None or len(line.cells) < 3:
+            continue
+        years = [_year(sheet, cell, layout, above=line is flows) for cell in line.cells]
+        if None not in years:
+            break
+    else:
         return lines
-    shown = [sheet.texts.get((cell.row, cell.column)) or f"{layout.value(cell) or 0:.0f}" for cell in period.cells]
-    found = [match for text in shown if (match := _YEAR.search(text))]
-    years = [int(match[0]) for match in found]
-    if len(years) < len(shown) or any(before - after != 1 for before, after in pairwise(years)):
+    if any(before - after != 1 for before, after in pairwise(year for year in years if year is not None)):
         return lines
     return {
         role: replace(line, cells=line.cells[::-1]) if line.cells[0].sheet == sheet.name else line

@@ -206,7 +206,7 @@ class Tracks:
 
     def _full_years(self, flows: tuple[CellRef, ...]) -> tuple[CellRef, ...]:
         """Return the full years' flows of flows that are cut to the part of a year after the valuation date."""
-        found = []
+        found, shares = [], []
         for flow in flows:
             node = self.rows.shapes.tree(flow)
             parts = (
@@ -218,7 +218,9 @@ class Tracks:
             if node is None or len(parts) != 2 or len(named) != 1 or len(terms(node)) != 1:
                 return flows
             found.append(named[0])
-        return tuple(found) if len(set(found)) == len(flows) else flows
+            shares += [self.rows.shapes.naming.layout.value(part) or 0.0 for part in parts if part != named[0]]
+        cut = max(shares, default=2.0) < 1.001 and sum(share > 0.999 for share in shares) * 2 >= len(flows)
+        return tuple(found) if cut and len(set(found)) == len(flows) else flows  # no price index, no exchange rate
 
     def _flows_by_label(self) -> tuple[CellRef, ...]:
         """Find the flows by their labels, where no formula sums their present values."""
