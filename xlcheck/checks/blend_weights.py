@@ -22,13 +22,22 @@ _VALUE = re.compile(
 )
 
 
+_BLENDED = re.compile(
+    r"blend|weighted|average|target|fair value|综合|加权|目标|gewichtet|pondér|ponderad", re.IGNORECASE
+)
+"""Labels of the cell that holds the mean."""
+_STAKE = re.compile(r"stake|owner|owned|holding|interest in|持股|anteil|particip", re.IGNORECASE)
+"""Labels of shares in companies, which need not add up to one."""
+
+
 def blends_off_one(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
     """Find a weighted mean of values behind the headline whose weights add up to more, or less, than one."""
     outputs = list(output_cells(roles).values())
     for cell in sorted({*outputs, *memory.above(graph, outputs)}):
         node, value = trees(recalc).get(cell), recalc.number(cell)
         parts = terms(node) if node is not None else ()
-        if value is None or len(parts) < 2 or any(sign < 0 for sign, _ in parts):
+        named = value is not None and _BLENDED.search(row_label(recalc, cell))
+        if value is None or not named or len(parts) < 2 or any(sign < 0 for sign, _ in parts):
             continue
         weighed = [_weighed(part, recalc) for _, part in parts]
         weights = [one[0] for one in weighed if one is not None]
@@ -37,7 +46,7 @@ def blends_off_one(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Findi
         if len(values) < len(parts) or abs(total - 1) < 1e-6 or not 0.2 < total < 2.5:
             continue
         shown = [recalc.number(one) or 0.0 for one in values]
-        if min(shown) > 1 and max(shown) < 20 * min(shown) and all(_VALUE.search(row_label(recalc, c)) for c in values):
+        if min(shown) > 1 and max(shown) < 5 * min(shown) and all(_VALUE.search(row_label(recalc, c)) for c in values):
             message = f"{cell} blends values with weights that add up to {total:.4g}"
             yield Finding(message=message, cell=cell, found=value, expected=value / total, unit="weights of one")
 
@@ -57,5 +66,7 @@ def _share(node: Node, recalc: Recalc) -> float | None:
     if isinstance(node, Binary) and node.operator == "-" and node.left == Number(1.0):
         rest = _share(node.right, recalc)
         return None if rest is None else 1 - rest
+    if isinstance(node, Ref) and _STAKE.search(row_label(recalc, node.cell)):
+        return None
     value = node.value if isinstance(node, Number) else recalc.number(node.cell) if isinstance(node, Ref) else None
     return value if value is not None and 0 <= value <= 1 else None

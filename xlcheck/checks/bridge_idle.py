@@ -26,12 +26,18 @@ NEAR = 4
 """Rows between the part that is read and the one that is not."""
 
 
-_NO_CLAIM = re.compile(
-    r"multiple|/|ratio|%|per share|price|shares|margin|growth|rate\b|yield|date|year|total|implied|memo|check|倍|率|股"
-    r"|net (?:debt|cash)",
+_ITEM = re.compile(
+    r"debt|loan|revolver|borrowing|\bnotes?\b|bonds?\b|lease|pension|provision|minorit|non-?controlling|preferred|associate"
+    r"|investment|\bcash\b|securities|warrant|convertible|earn-?out|deferred consideration|decommission|litigation"
+    r"|借款|债|租赁|少数股东|优先股|货币资金|投资",
     re.IGNORECASE,
 )
-"""Labels of lines between enterprise and equity value that are no item of the bridge."""
+"""Labels of lines between enterprise and equity value that are items of the bridge."""
+_ASIDE = re.compile(
+    r"of which|thereof|multiple|/|ratio|%|per share|memo|capacity|total|implied|check|net (?:debt|cash)|davon|其中",
+    re.IGNORECASE,
+)
+"""Labels of lines that only repeat or explain an item."""
 
 
 def unread_line(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
@@ -54,7 +60,8 @@ def unread_line(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]
         label = row_label(recalc, cell)
         if inside or "%" in held.number_format or abs(value) < 1e-3 * abs(whole.value) or not label:
             continue
-        if not _NO_CLAIM.search(label.split(" | ", maxsplit=1)[0]):
+        first = label.split(" | ", maxsplit=1)[0]
+        if _ITEM.search(first) and not _ASIDE.search(first):
             message = f"{bottom} passes over {cell} ({value:,.6g}, {label[:40]!r}), which nothing reads"
             yield Finding(message=message, cell=bottom, found=equity.value, expected=f"with {cell}")
 

@@ -233,6 +233,8 @@ def _repeated_link(book: Book, recalc: Recalc, line: Line) -> Iterator[Finding]:
     steps = [b.column - a.column if across else b.row - a.row for a, b in pairwise(links)]
     if steps.count(0) != 1 or steps.count(1) != len(steps) - 1:
         return
+    if steps[-1] == 0:
+        return  # a terminal column may repeat the last year
     start, left = steps.index(0) + 1, links[-1].offset(*((0, 1) if across else (1, 0)))
     formulas = trees(recalc)
     alike = forms([shape_of(node) if (node := formulas.get(cell)) else None for cell in (*links[-2:], left)])
