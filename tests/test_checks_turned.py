@@ -105,3 +105,26 @@ def test_a_sum_that_passes_over_the_first_year_beside_an_endless_column_is_found
     cells = ENDLESS | {"D!A8": ["经营性资产价值", "=SUM(C7:E7)"]}
     found = audit(write(tmp_path, cells), ENDLESS_ROLES, ["bridge.enterprise-value"])["bridge.enterprise-value"]
     assert accused(found) == {"D!B8"}
+
+
+@pytest.mark.parametrize(
+    ("formula", "capex", "status"),
+    [
+        ("={0}4-{0}5+{0}3-{0}6", "资本支出", "pass"),
+        ("={0}4-{0}5-{0}6", "资本支出", "fail"),
+        ("={0}4-{0}5-{0}6", "净资本支出", "pass"),
+        ("={0}2-{0}5-{0}6", "资本支出", "pass"),
+    ],
+)
+def test_depreciation_is_added_back_to_taxed_ebit(formula, capex, status, tmp_path):
+    cells = {
+        "M!A1": ["年度", 2026, 2027, 2028],
+        "M!A2": ["EBITDA", 120.0, 130.0, 140.0],
+        "M!A3": ["折旧摊销", 20.0, 21.0, 22.0],
+        "M!A4": ["EBIT", "=B2-B3", "=C2-C3", "=D2-D3"],
+        "M!A5": ["减：EBIT所得税", "=B4*0.25", "=C4*0.25", "=D4*0.25"],
+        "M!A6": [capex, 30.0, 31.0, 32.0],
+        "M!A7": ["自由现金流", *(formula.format(column) for column in "BCD")],
+    }
+    roles = {"fcff": "M!B7:D7", "ebit": "M!B4:D4", "depreciation": "M!B3:D3", "capex": "M!B6:D6"}
+    assert audit(write(tmp_path, cells), roles, ["flow.fcff-identity"])["flow.fcff-identity"].status == status

@@ -140,3 +140,19 @@ def test_each_term_of_the_bridge_is_brought_to_the_unit_of_the_equity(formula, r
     assert accused(found) == (set() if right is None else {"V!B4"})
     if right is not None:
         assert found.findings[0].expected == pytest.approx(right)
+
+
+@pytest.mark.parametrize(
+    ("label", "formula", "status"),
+    [
+        ("加：净现金", "=B1+B2", "pass"),
+        ("加：净现金", "=B1-B2", "fail"),
+        ("減：淨負債", "=B1-B2", "pass"),
+        ("減：淨負債", "=B1+B2", "fail"),
+        ("純有利子負債", "=B1+B2", "fail"),
+    ],
+)
+def test_net_cash_adds_and_net_debt_lowers_whatever_sign_word_leads(label, formula, status, tmp_path):
+    cells = {"V!A1": ["企业价值", "=400+20"], "V!A2": [label, 18.0], "V!A3": ["股权价值", formula]}
+    roles = {"enterprise_value": "V!B1", "net_debt": "V!B2", "equity_value": "V!B3"}
+    assert audit(write(tmp_path, cells), roles, ["bridge.signs"])["bridge.signs"].status == status

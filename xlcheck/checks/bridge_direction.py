@@ -18,8 +18,14 @@ from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
 from xlcheck.roles.text import fold
 
-_NET_CASH = re.compile(r"^(?:plus|add|less)?\W*net cash(?: position)?\s*(?:/?\s*\(\s*(?:net )?debt\s*\))?\W*$|^净现金$")
-_NET_DEBT = re.compile(r"^(?:plus|add|less)?\W*(?:total )?net (?:financial )?debt\W*$|^净(?:有息)?(?:债务|负债)$")
+_NET_CASH = re.compile(
+    r"^(?:plus|add|less)?\W*net cash(?: position)?\s*(?:/?\s*\(\s*(?:net )?debt\s*\))?\W*$"
+    r"|^(?:加|减)?\W*(?:净现金|ネットキャッシュ|纯现金)$"
+)
+_NET_DEBT = re.compile(
+    r"^(?:plus|add|less)?\W*(?:total )?net (?:financial )?debt\W*$"
+    r"|^(?:加|减)?\W*(?:净(?:有息)?(?:债务|负债)|纯有利子负债|ネット(?:デット|有利子负债))$"
+)
 _OWNED = re.compile(r"cash|deposit|现金|货币资金", re.IGNORECASE)
 
 

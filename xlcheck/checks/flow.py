@@ -14,7 +14,7 @@ from xlcheck.checks.flow_drivers import (
     terminal_term_left_out,
 )
 from xlcheck.checks.flow_left_out import left_out
-from xlcheck.checks.flow_tax import turned_tax
+from xlcheck.checks.flow_tax import depreciation_missing, turned_tax
 from xlcheck.checks.flow_terms import (
     BASES,
     Item,
@@ -296,7 +296,7 @@ def fcff_identity(
     short = terminal_term_left_out(recalc, graph, fcff)
     wrong += [one for one in (twice, untaxed, off, short) if one is not None]
     yield from wrong
-    if not wrong and _depreciation_missing(recalc, kinds, items, depreciation):
+    if not wrong and depreciation_missing(recalc, kinds, items, depreciation):
         amount = recalc.number(depreciation.cells[0]) if depreciation else None
         flow = recalc.number(first)
         yield Finding(
@@ -351,18 +351,6 @@ def _turned_line(recalc: Recalc, kind: str, line: Sequence[Item]) -> Finding:
         found=value,
         expected=None if value is None else -value,
     )
-
-
-def _depreciation_missing(
-    recalc: Recalc, kinds: set[str | None], items: Sequence[Item], depreciation: LocatedSeries | None
-) -> bool:
-    """Say whether a flow from NOPAT less gross capex leaves out a depreciation line that the workbook has."""
-    if not kinds >= {"nopat", "capex"} or "depreciation" in kinds or depreciation is None:
-        return False
-    amount = recalc.number(depreciation.cells[0])
-    net = any(item.kind == "capex" and "net" in item.label.casefold().split() for item in items)
-    others = [item for item in items if item.kind is None]
-    return bool(amount) and not net and not others
 
 
 def _form(kinds: set[str | None]) -> str:
