@@ -152,3 +152,26 @@ def test_value_without_growth_stands_on_trailing_profit_after_tax(tmp_path):
 def test_answer_read_between_two_rows_of_a_grid_need_not_be_the_exact_root(tmp_path):
     near = round(solved() + 0.0002, 4)
     assert results(tmp_path, BLOCK | {"Reverse!B1": f"=({near}+{near})/2"})["reverse.implied-value"].status == "pass"
+
+
+SWITCHED = {
+    "M!A8": "Growth implied by the price (goal seek)", "M!B8": solved(),
+    "M!A9": "Mode: 1 our view, 2 the price's", "M!B9": 1,
+    "M!A27": "Free cash flow, last year", "M!B27": 100.0,
+    "M!A28": "Growth used", "M!B28": "=CHOOSE(B9,B7,B8)",
+    "M!C12": ["=$B$27*(1+$B$28)", "=C12*(1+$B$28)", "=D12*(1+$B$28)"],
+}  # fmt: skip
+
+
+def test_answer_behind_a_switch_is_held_against_the_price_with_the_switch_turned(tmp_path):
+    found = results(tmp_path, SWITCHED)
+    assert found["reverse.solves-to-price"].status == "pass"
+    assert found["reverse.implied-value"].status == "pass"
+    stale = results(tmp_path, SWITCHED | {"M!B8": 0.02})["reverse.solves-to-price"].findings[0]
+    assert (str(stale.cell), stale.found) == ("M!B8", pytest.approx(worth(0.02)))
+
+
+def test_value_at_the_answer_is_no_other_division_of_the_equity(tmp_path):
+    block = {"M!A30": "Worth of a point of growth", "M!B30": 40.0, "M!A31": "Value per share at that growth",
+             "M!B31": "=(B21+B30*3)/B5"}  # fmt: skip
+    assert results(tmp_path, block)["bridge.per-share"].findings == ()

@@ -31,3 +31,17 @@ def test_mean_of_equal_weights_is_weighted(tmp_path):
     equal = {f"S!B{row}": 1 / 3 for row in (2, 3, 4)}
     cells = equal | {"S!C2": 10.0, "S!C3": 16.0, "S!C4": 30.0, "S!C5": "=AVERAGE(C2:C4)"}
     assert result(tmp_path, cells).findings == ()
+
+
+FOURTH = {"S!B2": 0.2, "S!B3": 0.4, "S!B4": 0.25, "S!A5": "Break-up", "S!B5": [0.15, 40.0],
+          "S!A6": "Probability-weighted value", "S!C6": "=SUMPRODUCT(B2:B5,C2:C5)"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("last", "total"), [(0.15, None), (0.25, 1.1)])
+def test_case_of_no_usual_name_counts_until_probabilities_are_whole(tmp_path, last, total):
+    cells = CELLS | FOURTH | {"S!B5": [last, 40.0], "S!C2": 10.0, "S!C3": 16.0, "S!C4": 30.0}
+    checks = ["scenario.weighted-value", "scenario.probabilities-sum-to-one"]
+    found = audit(write(tmp_path, cells), {}, checks)
+    assert found["scenario.weighted-value"].findings == ()
+    sums = [finding.found for finding in found["scenario.probabilities-sum-to-one"].findings]
+    assert sums == ([] if total is None else [pytest.approx(total)])

@@ -135,6 +135,7 @@ def _across(recalc: Recalc, sheet: Sheet, row: int, columns: dict[int, Case]) ->
 def _down(recalc: Recalc, sheet: Sheet, column: int, rows: dict[int, Case]) -> Iterator[CaseLine]:
     """Yield the columns right of case names that stand below each other."""
     first, last = min(rows), max(rows)
+    last = _last_case(recalc, sheet, column, first, last)
     for other in range(column + 1, min(column + 15, sheet.max_column) + 1):
         cells = {row: CellRef(sheet.name, row, other) for row in rows}
         if all(recalc.number(ref) is not None for ref in cells.values()):
@@ -142,6 +143,31 @@ def _down(recalc: Recalc, sheet: Sheet, column: int, rows: dict[int, Case]) -> I
             whole = [CellRef(sheet.name, row, other) for row in range(first, last + 1)]
             held = tuple(ref for ref in whole if recalc.number(ref) is not None)
             yield CaseLine(label, tuple(Entry(rows[row], ref) for row, ref in cells.items()), held)
+
+
+_SUMMED = re.compile(
+    r"weight|expect|total|\bsum\b|average|mean|price|upside|check|加权|合计|合計|总|總|平均|期望|股价|加重|summe|gesamt",
+    re.IGNORECASE,
+)
+
+
+def _last_case(recalc: Recalc, sheet: Sheet, column: int, first: int, last: int) -> int:
+    """Return the last row of a table of cases: others may follow the named ones until the probabilities are whole."""
+    for other in range(column + 1, min(column + 15, sheet.max_column) + 1):
+        cells = [CellRef(sheet.name, row, other) for row in range(first, last + 1)]
+        label = column_label(recalc, cells[0])
+        if not _PROBABILITY.search(label) or _WEIGHED.search(label):
+            continue
+        held = sum(recalc.number(cell) or 0.0 for cell in cells)
+        whole, end = (100.0 if held > 1.5 else 1.0), last
+        while held < whole * (1 - 1e-9) and end < last + 4:
+            name = text_at(recalc, CellRef(sheet.name, end + 1, column))
+            share = recalc.number(CellRef(sheet.name, end + 1, other))
+            if not name or len(name) > LONGEST_NAME or _SUMMED.search(name) or share is None or not 0 < share < whole:
+                break
+            held, end = held + share, end + 1
+        return end
+    return last
 
 
 class Choice(NamedTuple):

@@ -19,14 +19,14 @@ from xlcheck.roles.implied import names_an_answer
 _TIE = re.compile(
     r"\bties?\b|\btie[\s-]?out|\bchecks?\b|\bproof\b|\bprobe\b|\bresidual\b|\bdiff(?:erence|\.)?(?!\w)|\bdelta\b|\berror\b|"
     r"\bzero\b|\bgoal\b|\bobjective\b|\btarget cell\b|\bmatch|\breconcil|\bgap\b|"
-    r"\b(?:less|minus|vs\.?) (?:the )?(?:market |share )*price\b|差|校验|核对|验证|検証|確認",
+    r"\b(?:less|minus|vs\.?) (?:the )?(?:market |share )*price\b|差|校[验驗]|核[对對]|[验驗][证證]|検証|確認",
     re.IGNORECASE,
 )
 _PRICE = re.compile(r"\bprice\b|股价|股價|株価|\bkurs\b", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\bper share\b|每股|一株|1株|je aktie\b", re.IGNORECASE)
 _WHOLE = re.compile(
     r"\b(?:market|implied|reverse)\b.*\b(?:ev|enterprise value|firm value)\b|\bev\b.*\b(?:market|price)\b|"
-    r"市场.*企业价值",
+    r"市[场場].*[企公][业業司][价價]值",
     re.IGNORECASE,
 )
 _EQUITY = re.compile(r"\bmarket (?:cap\w*|value of equity|equity)\b|\bequity value\b|市值", re.IGNORECASE)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checks import live, memory, valuation
+from xlcheck.checks.switches import MOST_CASES, selections
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 
@@ -25,12 +26,14 @@ class Solved:
     loose: float
     """What the stated value may be off by: one unit of its last decimal, or a tenth of a table's step."""
     how: str
+    switched: tuple[CellRef, float] | None = None
+    """The switch, and its position, in which the model reads the input: our view or the market's."""
 
     def gap(self, value: CellRef, price: float, recalc: Recalc) -> Callable[[float], float | None]:
         """Return the function that sets the input and gives value per share less price, None where it is no number."""
 
         def difference(at: float) -> float | None:
-            moved = live.run(recalc, {self.input: at}, [value])[value]
+            moved = live.run(recalc, {self.input: at, **dict([self.switched] if self.switched else [])}, [value])[value]
             return None if moved is None else moved - price
 
         return difference
@@ -50,12 +53,32 @@ def solved_input(implied: CellRef, value: CellRef, price: float, recalc: Recalc,
     if source in memory.above(graph, [value]):
         held = recalc.book.get(source)
         how = "typed" if held is not None and held.formula is None else "by formula"
-        return Solved(source, stated, max(10.0 ** -_decimals(stated), 1e-6 * abs(stated)), how)
+        loose = max(10.0 ** -_decimals(stated), 1e-6 * abs(stated))
+        if live.derivative(recalc, value, source) or not (positions := _positions(value, source, recalc, graph)):
+            return Solved(source, stated, loose, how)
+        return Solved(source, stated, loose, f"{how}, with {positions[0]} at {positions[1]:g}", positions)
     for axis, shown in _tables(source, stated, price, recalc, graph):
         for cell in _varied(value, axis, recalc, graph):
             if _reproduces(cell, value, axis, shown, recalc):
                 step = min(abs(one - other) for one, other in pairwise(axis))
                 return Solved(cell, stated, step / 10, "read off a table")
+    return None
+
+
+def _positions(value: CellRef, source: CellRef, recalc: Recalc, graph: Graph) -> tuple[CellRef, float] | None:
+    """Return the switch position in which a value reads an input that it does not read as the switch stands."""
+    above = memory.above(graph, [value])
+    for switch in dict.fromkeys(choice.switch for choice in selections(recalc) if choice.switch in above):
+        for position in range(1, MOST_CASES + 1):
+            try:
+                moved = [
+                    live.run(recalc, {switch: float(position), source: at}, [value])[value]
+                    for at in ((recalc.number(source) or 0.0) * one for one in (1.0, 1.01))
+                ]
+            except ValueError:
+                break
+            if None not in moved and moved[0] != moved[1]:
+                return switch, float(position)
     return None
 
 

@@ -167,7 +167,9 @@ def _divisions(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Division]
             continue
         seen.add(cell)
         worth, count = recalc.number(equity), recalc.number(shares)
-        if worth and count and count > 0 and value / worth > 0:
+        slope = live.derivative(recalc, cell, equity)
+        whole = worth is not None and slope is not None and valuation.close(slope * worth, value, 1e-4)
+        if whole and worth and count and count > 0 and value / worth > 0:
             loose = rounding_of(recalc, cell) / abs(value)
             node = claims.formula_node(cell, recalc)
             numbers = [part.value for part in walk(node) if isinstance(part, Number)] if node is not None else []

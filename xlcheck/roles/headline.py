@@ -33,7 +33,10 @@ _SIDE = re.compile(
 _SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
 _ASIDE = re.compile(r"cross[\s-]?check|sanity|reverse|market[\s-]implied|priced in|交叉|反向|隐含")
 """Headings of a block that stands beside the valuation."""
-_CASE = re.compile(r"\b(?:pess|opt|bull|bear|upside|downside|worst|best|high|low)(?:imistic|ic)?\b|悲观|乐观|悲観|楽観")
+_CASE = re.compile(
+    r"\b(?:mgmt|management|stress|pess|opt|bull|bear|upside|downside|worst|best|high|low)(?:imistic|ic)?\b|"
+    r"悲观|乐观|悲観|楽観"
+)
 """Sheets of a case that is not the base."""
 _TERMINAL = {"terminal_value", "pv_terminal_value"}
 _DISCOUNTING = ("wacc", "terminal_growth", "terminal_value", "pv_terminal_value", "sum_pv_fcff")

@@ -19,7 +19,8 @@ LONGEST = 90
 """Letters of a label; a longer text is a note."""
 _IMPLIED = re.compile(
     r"\bimpl(?:ied|ies)\b|\bpric(?:ed|es|ing) in\b|\bsolved?\b|\bbreak-?\s?even\b|\brequired\b|\bneeded\b|\bjustif\w+|"
-    r"\bgoal[\s-]?seek\b|\bsupports? the\b|\bimplizit\w*|\bimplicit[eao]?\b|隐含|反推|反解|倒推|インプライド|織り込",
+    r"\bgoal[\s-]?seek\b|\bsupports? the\b|\bimplizit\w*|\bimplicit[eao]?\b|"
+    r"[隐隱]含|反推|反解|倒推|インプライド|織り込",
     re.IGNORECASE,
 )
 _FROM_PRICE = re.compile(
@@ -29,13 +30,14 @@ _FROM_PRICE = re.compile(
 _QUANTITY = re.compile(
     r"\bgrowth\b|\bcagr\b|\bg\*?(?![\w'])|\bmargin|\byears?\b|\bperiod\b|\bhorizon\b|\bcap\b|\bmultiple\b|\bro(?:n?ic|ce)\b|"
     r"\breturn\b|\brate\b|\bwacc\b|\birr\b|\breinvestment\b|\bwachstum\w*|\bmarge\b|\bcroissance\b|\bcrecimiento\b|"
-    r"增长|增速|利润率|年数|年限|时长|期限|年）|年\)|倍数|回报率|折现率|成長率|利益率",
+    r"增长|增長|成長|增速|利润率|利潤率|年数|年限|时长|期限|年）|年\)|倍数|回报率|折现率|成長率|利益率",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
     r"\bless\b|\bversus\b|\bvs\.?(?!\w)|\bminus\b|\bgap\b|\bdifference\b|\bdelta\b|\bspread\b|\btie\b|\bcheck\b|"
     r"\bvalue at\b|\bat (?:the )?(?:market[\s-]?|price[\s-]?)?(?:implied|solved)\b|\bper share\b|"
-    r"差|校验|核对|验证|每股",
+    r"\bpremium\b|\bmarket return\b|\breturn on the market\b|\bcost of\b|\berp\b|溢价|溢價|"
+    r"差|校[验驗]|核[对對]|[验驗][证證]|每股",
     re.IGNORECASE,
 )
 
@@ -60,10 +62,16 @@ def answers(
     after_price, after_rate = graph.descendants([price]), graph.descendants(rates)
     found = []
     for cell, text in _labelled(naming.layout):
-        root = _home(graph, cell)
-        if root in ahead or root == price or graph.pure_link(root) in ahead:
+        root, asked = _home(graph, cell), bool(_FROM_PRICE.search(text))
+        if root == price:
             continue
-        below, asked = graph.descendants([root]), bool(_FROM_PRICE.search(text))
+        if root in ahead or graph.pure_link(root) in ahead:
+            num = naming.layout.num(root)
+            if asked and root in ahead and num is not None and not num.formula:
+                evidence = [f"{cell} is labelled {text!r}", "the value hangs on it"]
+                found.append(Pick("implied_value", root, label=0.8, graph=True, evidence=evidence))
+            continue
+        below = graph.descendants([root])
         if (root in after_price and root in after_rate) or (
             any(one in after_rate and (one in after_price or _beside_price(naming, graph, one, below)) for one in below)
             or (asked and _values_a_share(naming, root, below & after_rate))
