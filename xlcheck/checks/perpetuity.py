@@ -18,6 +18,9 @@ from xlcheck.roles import Located, Roles
 MOST_FADING = 30
 """Years over which a growth rate may fade to the long one."""
 
+MOST_CELLS = 60
+"""Cells behind a normalised flow that are looked at."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -154,7 +157,10 @@ def _accepted(given: Inputs, roles: Roles, recalc: Recalc, graph: Graph) -> Iter
                 words = f"Gordon growth on the normalised flow {cell}, carried to the end of the year"
                 yield Reading(base / spread * half, words, right=True)
             if not valuation.close(base, last * (1 + growth)):
-                yield Reading(base * (1 + growth) / spread, f"Gordon growth on {cell}·(1 + g)", right=True)
+                again = grown(cell, roles, recalc, graph)
+                words = f"{cell}, which has grown by the terminal growth, grows again"
+                words = words if again else f"Gordon growth on {cell}·(1 + g)"
+                yield Reading(base * (1 + growth) / spread, words, right=not again)
     if not given.explicit:
         yield Reading(last / spread, "perpetuity on the last flow taken as the next one, F/(r - g)", right=True)
 
@@ -204,6 +210,31 @@ def _normalised(given: Inputs, roles: Roles, graph: Graph) -> Iterator[CellRef]:
     for cell in graph.precedents(given.cell):
         if cell not in named and cell not in lines and not {cell, graph.pure_link(cell)} & years:
             yield cell
+
+
+def grown(cell: CellRef, roles: Roles, recalc: Recalc, graph: Graph) -> bool:
+    """Say whether a normalised flow is that of the year after the forecast: it is built on ``1 + g`` already.
+
+    Only its own formula and cells beside the forecast years count, the terminal column among them.
+    """
+    flows, growth = valuation.flows_of(roles), roles.get("terminal_growth")
+    if flows is None or growth is None or growth.cell is None:
+        return False
+    root, across = graph.pure_link(growth.cell), flows.cells[0].row == flows.cells[-1].row
+    years = {one.column if across else one.row for one in flows.cells}
+    home, seen, left = flows.cells[0].sheet, set[CellRef](), [cell]
+    while left and len(seen) < MOST_CELLS:
+        one = left.pop()
+        if one in seen or (one.sheet == home and (one.column if across else one.row) in years):
+            continue
+        seen.add(one)
+        node = claims.formula_node(one, recalc)
+        for part in walk(node) if node is not None else ():
+            sides = (part.left, part.right) if isinstance(part, Binary) and part.operator == "+" else ()
+            if Number(1.0) in sides and any(isinstance(x, Ref) and graph.pure_link(x.cell) == root for x in sides):
+                return True
+        left += graph.precedents(one)
+    return False
 
 
 def _mistakes(given: Inputs, roles: Roles) -> Iterator[Reading]:
