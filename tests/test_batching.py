@@ -18,7 +18,7 @@ import pytest
 
 from xlcheck import cli, storage
 from xlcheck.batching.jobs import Job, find_jobs
-from xlcheck.batching.rows import Row, summary
+from xlcheck.batching.rows import Row, Tally
 from xlcheck.batching.run import on_ray, on_this_machine, run_batch, task_sha256
 from xlcheck.checking import CHECKS
 from xlcheck.confinement import Allowance
@@ -290,7 +290,10 @@ def test_summary_counts_by_hand():
         Row(id="p", submission="s", status="provisional", low=Decimal(20), high=Decimal(100), failed="x.y"),
         Row(id="u", submission="s", status="ungradable", reason="damaged"),
     ]
-    found = summary(rows)
+    tally = Tally()
+    for row in rows:
+        assert tally.add(row) is row
+    found = tally.summary()
     assert (found.mean_low, found.mean_high) == (50, 70)
     assert found.quartiles == (50, 60, 70)
     assert found.fatal == {"fatal.a": 2, "fatal.b": 1}

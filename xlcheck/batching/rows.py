@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.util import find_spec
-from statistics import mean, quantiles
+from itertools import islice
+from statistics import quantiles
 from typing import Literal
 
 from xlcheck.batching.jobs import Job
@@ -17,7 +20,7 @@ from xlcheck.intake import shown
 from xlcheck.report.document import Report
 from xlcheck.scoring.card import CardStatus
 
-_CHUNK = 5_000
+_CHUNK = 1_000
 _SEPARATOR = "; "
 
 
@@ -104,7 +107,7 @@ def _listed(ids: Iterable[str]) -> str:
     return _SEPARATOR.join(sorted(set(ids)))
 
 
-def parquet(rows: Sequence[Row]) -> bytes:
+def parquet(rows: Iterable[Row]) -> bytes:
     """Return the rows as a Parquet file, in their order; points are float64, every text column is nullable.
 
     Raises UsageError where pyarrow is not installed.
@@ -116,8 +119,8 @@ def parquet(rows: Sequence[Row]) -> bytes:
     schema = arrow.schema([(name, arrow.float64() if name in _POINTS else arrow.string()) for name in Row.model_fields])
     file = io.BytesIO()
     with pyarrow.parquet.ParquetWriter(file, schema) as writer:
-        for start in range(0, len(rows), _CHUNK):
-            chunk = [_plain(row) for row in rows[start : start + _CHUNK]]
+        left = map(_plain, rows)
+        while chunk := list(islice(left, _CHUNK)):
             writer.write_table(arrow.Table.from_pylist(chunk, schema=schema))
     return file.getvalue()
 
@@ -157,23 +160,49 @@ class Summary(Frozen):
     """Id to reason of the rows that are ungradable, invalid or an error."""
 
 
-def summary(rows: Sequence[Row]) -> Summary:
-    """Count the rows of a batch."""
-    scores = [float(row.low) for row in rows if row.low is not None and row.status == "final"]
-    lows = [float(row.low) for row in rows if row.low is not None]
-    highs = [float(row.high) for row in rows if row.high is not None]
-    first, second, third = quantiles(scores, n=4, method="inclusive") if len(scores) > 1 else (0.0, 0.0, 0.0)
-    return Summary(
-        submissions=len(rows),
-        status=_counted(row.status for row in rows),
-        mean_low=round(mean(lows), 6) if lows else None,
-        mean_high=round(mean(highs), 6) if highs else None,
-        quartiles=(first, second, third) if len(scores) > 1 else None,
-        fatal=_counted(name for row in rows for name in row.fatal.split(_SEPARATOR) if name),
-        failed=_counted(name for row in rows for name in row.failed.split(_SEPARATOR) if name),
-        not_graded={row.id: row.reason or row.status for row in rows if row.status not in ("final", "provisional")},
-    )
+@dataclass
+class Tally:
+    """Counts rows one by one, so that no batch is too long to be summed up."""
+
+    status: Counter[str] = field(default_factory=Counter)
+    fatal: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    not_graded: dict[str, str] = field(default_factory=dict)
+    final: array[float] = field(default_factory=lambda: array("d"))
+    """Scores that are final, in points."""
+    ends: list[Decimal] = field(default_factory=lambda: [Decimal(0), Decimal(0)])
+    """Sums of the low and the high ends."""
+    scored: int = 0
+    """Rows that have both ends."""
+
+    def add(self, row: Row) -> Row:
+        """Count a row, and return it."""
+        self.status[row.status] += 1
+        self.fatal.update(filter(None, row.fatal.split(_SEPARATOR)))
+        self.failed.update(filter(None, row.failed.split(_SEPARATOR)))
+        if row.status not in ("final", "provisional"):
+            self.not_graded[row.id] = row.reason or row.status
+        if row.low is not None and row.high is not None:
+            self.scored += 1
+            self.ends = [self.ends[0] + row.low, self.ends[1] + row.high]
+            self.final.extend([float(row.low)] if row.status == "final" else [])
+        return row
+
+    def summary(self) -> Summary:
+        """Return what the rows counted so far say together."""
+        first, second, third = quantiles(self.final, n=4, method="inclusive") if len(self.final) > 1 else (0.0,) * 3
+        means = [round(float(total / self.scored), 6) for total in self.ends] if self.scored else [None, None]
+        return Summary(
+            submissions=self.status.total(),
+            status=_ordered(self.status),
+            mean_low=means[0],
+            mean_high=means[1],
+            quartiles=(first, second, third) if len(self.final) > 1 else None,
+            fatal=_ordered(self.fatal),
+            failed=_ordered(self.failed),
+            not_graded=self.not_graded,
+        )
 
 
-def _counted(names: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0])))
+def _ordered(counted: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))

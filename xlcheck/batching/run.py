@@ -10,7 +10,7 @@ from typing import Any
 
 from xlcheck import storage
 from xlcheck.batching.jobs import Job
-from xlcheck.batching.rows import Row, Summary, need_arrow, parquet, summary
+from xlcheck.batching.rows import Row, Summary, Tally, need_arrow, parquet
 from xlcheck.batching.work import Plan, fetch_rubric, run_job, stored_row
 from xlcheck.checking import CHECKS
 from xlcheck.confinement import DEFAULT_ALLOWANCE, Allowance
@@ -49,9 +49,10 @@ def run_batch(
         storage.sweep(folder)
     for _ in watched(runner(plan, jobs), "Grading", len(jobs)):
         pass
-    rows = [_stored(plan, job) for job in jobs]
-    found = summary(rows)
-    storage.write(storage.join(out, "results.parquet"), parquet(rows))
+    tally = Tally()
+    table = parquet(tally.add(_stored(plan, job)) for job in jobs)
+    found = tally.summary()
+    storage.write(storage.join(out, "results.parquet"), table)
     storage.write(storage.join(out, "summary.json"), found.model_dump_json(indent=2).encode())
     return found
 
