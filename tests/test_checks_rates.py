@@ -205,3 +205,21 @@ CARRIED = {
 )
 def test_rate_carried_over_by_inflation_is_judged_before_it_is(changes, status, tmp_path):
     assert run(tmp_path, "wacc.identity", CARRIED | changes, ROLES | {"wacc": "W!B16"}).status == status
+
+
+CROSSED = CARRIED | {"W!B14": 0.02, "W!B15": 0.25, "W!A17": "Terminal growth", "W!B17": 0.24}
+RANGES = {
+    "wacc.range": {"low": Decimal("0.04"), "high": Decimal("0.20")},
+    "terminal.growth-range": {"low": Decimal("-0.03"), "high": Decimal("0.06")},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [({}, "pass"), ({"W!B17": 0.32}, "fail"), ({"W!B16": 0.313864, "W!A15": "Something else"}, "fail")],
+)
+def test_rates_of_a_currency_of_high_inflation_are_held_against_the_range_before_it(changes, status, tmp_path):
+    roles = ROLES | {"wacc": "W!B16", "terminal_growth": "W!B17"}
+    found = audit(write(tmp_path, BUILD | CROSSED | changes), roles, list(RANGES), params=RANGES)
+    assert found["terminal.growth-range"].status == status
+    assert found["wacc.range"].status == ("pass" if changes.get("W!B16") is None else "fail")

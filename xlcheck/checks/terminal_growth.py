@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, check
-from xlcheck.checks import claims, memory, perpetuity, valuation
+from xlcheck.checks import claims, memory, parity, perpetuity, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.metric import ebitda_values, last, net_investment
 from xlcheck.checks.sheet import row_label, text_at
@@ -20,7 +20,7 @@ from xlcheck.roles import Located, LocatedSeries, Roles
 
 
 @check("terminal.growth-range", consequence_of=("fatal.growth-not-below-wacc",))
-def growth_range(terminal_growth: Located, wacc: Located | None, roles: Roles, params: Params) -> Outcomes:
+def growth_range(terminal_growth: Located, roles: Roles, params: Params, recalc: Recalc, graph: Graph) -> Outcomes:
     """The terminal growth lies within the range that the rubric sets.
 
     What it holds:
@@ -28,7 +28,8 @@ def growth_range(terminal_growth: Located, wacc: Located | None, roles: Roles, p
     Why it matters:
         No business outgrows its economy for ever; half a point of growth moves the value by a tenth.
     Accepted conventions:
-        Negative growth, where the range admits it.
+        Negative growth, where the range admits it; growth in a currency of high inflation that the rate was carried to
+        by a stated inflation, if it lies within the range before that.
     Example:
         8.8 % perpetual growth beside a note that the economy grows by 3.2 %.
     How to fix:
@@ -44,6 +45,10 @@ def growth_range(terminal_growth: Located, wacc: Located | None, roles: Roles, p
         yield NotApplicable(reason="the rubric sets no range for the terminal growth")
         return
     if growth is None:
+        return
+    before = _before_inflation(growth, roles, recalc, graph)
+    if growth > float(high) >= before:
+        yield Fits(convention=f"growth of {before:.2%} in the currency before inflation")
         return
     if not float(low) <= growth <= float(high):
         message = f"the terminal growth of {growth:.2%} lies outside {float(low):.2%} to {float(high):.2%}"
@@ -64,6 +69,15 @@ def growth_range(terminal_growth: Located, wacc: Located | None, roles: Roles, p
             yield Finding(
                 message=message, cell=terminal_growth.cell, found=terminal_growth.value, expected=unit, unit="rate"
             )
+
+
+def _before_inflation(growth: float, roles: Roles, recalc: Recalc, graph: Graph) -> float:
+    """Return the growth in the currency that the discount rate was carried from by inflation, else as it is."""
+    rate = valuation.terminal_rate_of(roles)
+    base = parity.before_inflation(rate, recalc, graph) if rate is not None else None
+    if rate is None or rate.amount is None or base is None:
+        return growth
+    return (1 + growth) * (1 + base) / (1 + rate.amount) - 1
 
 
 @check("terminal.growth-below-risk-free", severity="warn")

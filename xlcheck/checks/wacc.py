@@ -291,7 +291,8 @@ def in_range(wacc: Located, params: Params, roles: Roles, recalc: Recalc, graph:
     Why it matters:
         A rate far from its peers' decides the value before any forecast is read.
     Accepted conventions:
-        Percent points and fractions; a rate for a quarter or half-year is judged by the yearly one it is made from.
+        Percent points and fractions; a rate for a quarter or half-year is judged by the yearly one it is made from, one
+        carried to another currency by inflation by the one before.
     Example:
         3.1 % for a cyclical manufacturer.
     How to fix:
@@ -305,7 +306,8 @@ def in_range(wacc: Located, params: Params, roles: Roles, recalc: Recalc, graph:
     if not isinstance(low, Decimal) or not isinstance(high, Decimal):
         yield NotApplicable(reason="the rubric sets no range for the WACC")
         return
-    rate = cadence.yearly_rate(wacc, cadence.length(roles, recalc), recalc, graph) or wacc.amount
+    yearly = cadence.yearly_rate(wacc, cadence.length(roles, recalc), recalc, graph)
+    rate = yearly or before_inflation(wacc, recalc, graph) or wacc.amount
     if rate is not None and not float(low) <= rate <= float(high):
         message = f"the WACC of {rate:.2%} lies outside {float(low):.2%} to {float(high):.2%}"
         yield rate_finding(message, wacc, float(low) if rate < float(low) else float(high))
