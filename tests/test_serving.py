@@ -188,6 +188,13 @@ def test_settings_name_what_is_wrong():
     assert isinstance(settings_of((RUBRIC,)), Settings)
 
 
-def test_a_place_where_nothing_can_listen_is_one_sentence(capsys):
-    assert cli.main(["serve", "--rubric", RUBRIC, "--port", "99999"]) == 2
-    assert capsys.readouterr().err.startswith("xlcheck: --host 127.0.0.1 --port 99999: nothing can listen there")
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        (["--port", "99999"], "xlcheck: --port 99999: a port is a whole number from 1 to 65535\n"),
+        (["--host", "no.such.invalid"], "xlcheck: --host no.such.invalid --port 8000: nothing can listen there"),
+    ],
+)
+def test_a_place_where_nothing_can_listen_is_one_sentence(capsys, place, says):
+    assert cli.main(["serve", "--rubric", RUBRIC, *place]) == 2
+    assert capsys.readouterr().err.startswith(says)

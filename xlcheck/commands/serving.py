@@ -9,6 +9,8 @@ import socket
 from xlcheck.arguments import Verbs, add_allowance, allowance_of, positive
 from xlcheck.errors import UsageError
 
+_LAST_PORT = 65_535
+
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb of the service."""
@@ -50,8 +52,9 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens; UsageError where it cannot."""
+    if port > _LAST_PORT:
+        raise UsageError(f"--port {port}: a port is a whole number from 1 to {_LAST_PORT}")
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except (OSError, OverflowError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"--host {host} --port {port}: nothing can listen there: {told}") from None
+    except OSError as error:
+        raise UsageError(f"--host {host} --port {port}: nothing can listen there: {error.strerror}") from None
