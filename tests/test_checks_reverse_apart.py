@@ -175,3 +175,25 @@ def test_value_at_the_answer_is_no_other_division_of_the_equity(tmp_path):
     block = {"M!A30": "Worth of a point of growth", "M!B30": 40.0, "M!A31": "Value per share at that growth",
              "M!B31": "=(B21+B30*3)/B5"}  # fmt: skip
     assert results(tmp_path, block)["bridge.per-share"].findings == ()
+
+
+def linear(slope: str) -> dict:
+    """An answer that is the model's own growth plus the shortfall over a slope; the flows are linear in no input but
+    the first one, so the slope is the value of one unit of it."""
+    return {
+        "M!A40": "Equity value at the price", "M!B40": "=B1*B5",
+        "M!A41": "Value of one unit of the first flow", "M!B41": slope,
+        "M!A42": "Flow of last year implied by the price, growth held", "M!B42": "=B8+(B40-B21)/B41",
+        "M!A43": "Value per share at that flow", "M!B43": "=(B21+(B42-B8)*B41)/B5",
+        "M!A44": "Difference to the price", "M!B44": "=B43-B1",
+    }  # fmt: skip
+
+
+def test_answer_of_a_linear_step_is_run_on_the_model_itself(tmp_path):
+    assert results(tmp_path, linear("=(B21+B6)/B8"))["reverse.implied-value"].status == "pass"
+    finding = results(tmp_path, linear("=2*(B21+B6)/B8"))["reverse.implied-value"].findings[0]
+    assert str(finding.cell) == "M!B42"
+
+
+def test_price_in_words_of_its_own_is_what_the_upside_compares_with(tmp_path):
+    assert results(tmp_path, BLOCK | {"M!A1": "Price per share, exchange close"})["bridge.upside"].status == "pass"

@@ -210,6 +210,7 @@ def implied(
     beside = solved_apart.answers(roles, recalc, graph)
     for one in beside:
         yield from reverse_apart.implied(one, recalc)
+        yield from reverse_apart.on_the_model(one, roles, recalc, graph)
     if beside and cell and where not in memory.above(graph, [cell]):
         return
     solved = solved_input(where, cell, price, recalc, graph) if where and cell and price else None

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 
 from xlcheck import dcf
 from xlcheck.checking import Finding, Fits, Outcome, Unverifiable
-from xlcheck.checks import live, solved_apart
+from xlcheck.checks import live, memory, solved_apart
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.solved_apart import LOOSE, Apart
+from xlcheck.checks.trees import trees
+from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -91,6 +93,29 @@ def roots_near(gap: Callable[[float], float | None], stated: float) -> tuple[lis
     wide = (-0.5, 1.0) if abs(stated) < 1 else (stated / 20, stated * 20) if stated > 0 else (stated * 20, stated / 20)
     found = dcf.roots(gap, *narrow)
     return (found, *narrow) if found else (dcf.roots(gap, *wide, steps=60), *wide)
+
+
+def on_the_model(one: Apart, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Outcome]:
+    """Run the model itself at an answer that is worked out as one of its typed inputs plus a difference."""
+    value, price = roles.get("value_per_share"), roles.get("current_price")
+    node, stated = trees(recalc).get(one.answer), recalc.number(one.answer)
+    if value is None or value.cell is None or price is None or not price.value or node is None or stated is None:
+        return
+    above = memory.above(graph, [value.cell])
+    added = [graph.pure_link(part.cell) for sign, part in terms(node) if sign > 0 and isinstance(part, Ref)]
+    held = recalc.book.get(added[0]) if len(added) == 1 and len(terms(node)) == 2 else None
+    if held is None or held.formula is not None or held.ref not in above:
+        return
+    base = recalc.number(held.ref) or 0.0
+    at_answer, between = (
+        live.run(recalc, {held.ref: at}, [value.cell])[value.cell] for at in (stated, (base + stated) / 2)
+    )
+    if at_answer is None or between is None or value.value is None:
+        return
+    straight = abs(2 * between - at_answer - value.value) <= 1e-6 * abs(value.value)
+    if abs(at_answer - price.value) > (LOOSE if straight else 0.02) * abs(price.value):
+        message = f"with {held.ref} at the implied value {one.answer} the model gives {at_answer:.6g}, not the price"
+        yield Finding(message=message, cell=one.answer, found=at_answer, expected=price.value, unit="per share")
 
 
 def rates(one: Apart, roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Outcome]:

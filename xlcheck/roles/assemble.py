@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ THRESHOLD = 0.6
 """A label alone must name a role at least this well."""
 MARGIN = 0.07
 """Two cells with different values whose standing is closer cannot be told apart."""
+_PRICE = re.compile(r"\b(?:price|quote|close|kurs|cours)\b|股价|股價|收盘|收盤|株価", re.IGNORECASE)
 CAPITAL = (
     "cost_of_equity", "after_tax_cost_of_debt", "pre_tax_cost_of_debt", "weight_equity", "weight_debt",
     "debt_to_equity", "risk_free_rate", "beta", "unlevered_beta", "equity_risk_premium", "market_return",
@@ -221,7 +223,7 @@ class Assembly:
             if len(others) < len(set(cells)) and len(others) == 1 and tree is not None and compares(tree, others[0]):
                 if "upside" not in self.chain.picks:
                     self.chain.put(self._labelled("upside", candidate, 0.2))
-                if self.shapes.naming.score(others[0], "current_price") >= 0.35:
+                if self.shapes.naming.score(others[0], "current_price") >= 0.35 or self._calls_a_price(others[0]):
                     self._put_graph("current_price", others[0])
         for reader in self.graph.dependents(top):
             tree = self.shapes.tree(reader)
@@ -229,11 +231,16 @@ class Assembly:
             named = self.shapes.naming.score(next(iter(read)), "current_price") if len(read) == 1 else 0.0
             if named >= 0.7 or (named >= 0.35 and tree is not None and compares(tree, next(iter(read)))):
                 self._put_graph("current_price", next(iter(read)))
-            if named >= 0.35 and tree is not None and is_upside(tree, next(iter(read)), top):
-                if reader.sheet == top.sheet:
-                    self._put_graph("upside", reader)
+            beside = named >= 0.35 and tree is not None and reader.sheet == top.sheet
+            if beside and tree is not None and is_upside(tree, next(iter(read)), top):
+                self._put_graph("upside", reader)
         self._choose("current_price", lambda candidate: 0.05 if candidate.num.ref.sheet == top.sheet else 0.0, 0.7)
         self._typed_upside()
+
+    def _calls_a_price(self, cell: CellRef) -> bool:
+        """Say whether a typed number calls itself a price in words of its own; an upside compares the value with it."""
+        root, naming = self.shapes.root(cell), self.shapes.naming
+        return self.shapes.tree(root) is None and bool(_PRICE.search(naming.label(root)))
 
     def _typed_upside(self) -> None:
         """Bind an upside that is typed, and so hangs on nothing, right below the value per share and the price."""

@@ -32,7 +32,9 @@ _SIDE = re.compile(
 )
 _SECOND = re.compile(r"multiple|exit|only|upside case|downside|bear|bull|optimis|pessimis|weighted|乘数|倍数|悲观|乐观")
 _ASIDE = re.compile(r"cross[\s-]?check|sanity|reverse|market[\s-]implied|priced in|交叉|反向|隐含")
-"""Headings of a block that stands beside the valuation."""
+"""Headings and sheets of a block that stands beside the valuation."""
+_AT_ANSWER = re.compile(r"\bat (?:the |that )?(?:market[\s-]?|price[\s-]?)?(?:implied|solved)\b")
+"""A value at what the price implies is the price, not the answer."""
 _CASE = re.compile(
     r"\b(?:mgmt|management|stress|pess|opt|bull|bear|upside|downside|worst|best|high|low)(?:imistic|ic)?\b|"
     r"悲观|乐观|悲観|楽観"
@@ -204,7 +206,8 @@ def _standing(
     score -= 1.0 if _SIDE.search(name) else 0.0
     score -= 0.6 if _CASE.search(name) else 0.0
     own = fold(shapes.naming.label(top))
-    score -= 0.6 if _SECOND.search(own) or _ASIDE.search(_heading(shapes, top)) else 0.0
+    aside = _ASIDE.search(_heading(shapes, top)) or _ASIDE.search(name) or _AT_ANSWER.search(own)
+    score -= 0.6 if _SECOND.search(own) or aside else 0.0
     score -= 0.3 if chain.methods == {"multiple"} else 0.0
     score -= 0.8 if _to_equity(shapes, chain) else 0.0
     return Standing(chain, role, score, live)
