@@ -45,3 +45,9 @@ def test_case_of_no_usual_name_counts_until_probabilities_are_whole(tmp_path, la
     assert found["scenario.weighted-value"].findings == ()
     sums = [finding.found for finding in found["scenario.probabilities-sum-to-one"].findings]
     assert sums == ([] if total is None else [pytest.approx(total)])
+
+
+def test_recession_is_a_low_case_and_any_name_may_follow(tmp_path):
+    names = {"S!A2": "Recession", "S!A3": "Base", "S!A4": "Efficiency"}
+    wrong = result(tmp_path, names | {"S!C5": "=AVERAGE(C2:C4)"})
+    assert wrong.findings[0].expected == pytest.approx(19.0)

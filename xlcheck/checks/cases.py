@@ -18,14 +18,16 @@ from xlcheck.workbook import Sheet
 Case = Literal["low", "base", "high"]
 _CASES: dict[Case, re.Pattern[str]] = {
     "low": re.compile(
-        r"\b(?:bear(?:ish)?|down(?:side)?|worst|pessimist\w*|low|conservative|adverse|negativ)\b|悲观|熊市|下行|保守|悲観",
+        r"\b(?:bear(?:ish)?|down(?:side)?|worst|pessimist\w*|low|conservative|adverse|negativ|recession|stress(?:ed)?|"
+        r"severe|slowdown)\b|悲观|悲觀|熊市|下行|保守|悲観|衰退",
         re.IGNORECASE,
     ),
     "base": re.compile(
         r"\b(?:base|central|mid|most likely|basis|basisfall|management)\b|基准|基本|中性|ベース", re.IGNORECASE
     ),
     "high": re.compile(
-        r"\b(?:bull(?:ish)?|up(?:side)?|best|optimist\w*|high|positiv)\b|乐观|牛市|上行|楽観", re.IGNORECASE
+        r"\b(?:bull(?:ish)?|up(?:side)?|best|optimist\w*|high|positiv|blue[\s-]?sky|boom)\b|乐观|樂觀|牛市|上行|楽観",
+        re.IGNORECASE,
     ),
 }
 _PROBABILITY = re.compile(
