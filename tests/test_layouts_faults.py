@@ -78,6 +78,22 @@ WRONG = [
         "flow.fcff-identity", "Model!C15",
     ),
     ("two_columns_of_methods", "Control", "E9 =INDEX(B9:D9,1)", "scenario.switch-works", "Control!E9"),
+    (
+        "peers_and_exit_on_ebit", "Drivers",
+        "A13 Growth\nC13:D13 =C4/B4-1\nF13 =AVERAGE(C13:D13)\nA14 D&A to capex\nB14:D14 =B6/B5\nF14 =AVERAGE(B14:D14)\n"
+        "F11 =AVERAGE(B11:C11)",
+        "recompute.row-consistency", "Drivers!F11",
+    ),
+    (
+        "net_income_to_firm", "Model", "A14 NOPAT\nC14:G14 =C4+C7\nC15:G15 =C14+C8+C13-C9\nC7:G7 =C6",
+        "flow.fcff-identity", "Model!C7",
+    ),
+    (
+        "two_columns_of_methods", "Model",
+        "A16 Interest\nC16:G16 5 | 5 | 5 | 5 | 5\nA17 Profit before tax\nC17:G17 =C7-C16\nA18 Tax\n"
+        "C18:G18 =C17*Control!$B$11\nA8 Taxes on EBIT\nC8:G8 =C18",
+        "flow.tax-on-ebit", "Model!C8",
+    ),
     ("two_columns_of_methods", "DCF", "C13 =F6", "terminal.discounted-once", "DCF!C14"),
     ("two_columns_of_methods", "DCF", "C17 =-Model!$B$15", "bridge.signs", "DCF!C17"),
     ("two_columns_of_methods", "DCF", "B18:C18 =B15+B17", "bridge.completeness", "DCF!B18"),

@@ -197,7 +197,7 @@ def tax_on_ebit(
             )
             return
     cells = taxes.cells if taxes else _tax_cells(recalc, roles, items)
-    levered = tax_on_profit_after_interest(recalc, cells)
+    levered = tax_on_profit_after_interest(recalc, (*cells[:1], *_tax_cells(recalc, roles, items)))
     if levered is not None:
         yield levered
     yield from _tax_base(recalc, roles, cells)

@@ -32,6 +32,7 @@ _SHARES = {
 }
 """Words by which the label of a share (``Capex % of sales``) names the line that it is for."""
 _SHIELD = re.compile(r"tax|shield|税|%|[x×*]\s*t\b", re.IGNORECASE)
+_INTEREST = re.compile(r"\binterest\b|\bfinanc(?:e|ial|ing) (?:cost|charge|expense)|利息|财务费用", re.IGNORECASE)
 _NET_INCOME = re.compile(r"\bnet (?:income|profit|earnings)\b|\bprofit after tax|\bPAT\b|净利润", re.IGNORECASE)
 _AFTER_TAX = re.compile(r"after[\s-]?tax|post[\s-]?tax|net of tax|1\s*[-–]\s*t|tax[\s-](?:adj|eff)|税后", re.IGNORECASE)
 _INCOME = re.compile(r"interest (?:income|received|earned)|利息收入", re.IGNORECASE)
@@ -41,7 +42,7 @@ _NEAR = 20
 
 def tax_on_profit_after_interest(recalc: Recalc, cells: Sequence[CellRef]) -> Finding | None:
     """Return the finding of a tax line named after the operating profit that taxes the profit after interest."""
-    for cell in cells[:1]:
+    for cell in cells:
         if not _ON_OPERATIONS.search(_first(line_label(recalc, cell))):
             continue
         node = trees(recalc).get(traced(recalc, cell)[1])
@@ -63,7 +64,7 @@ def _is_after_interest(recalc: Recalc, cell: CellRef) -> bool:
         return False
     node = trees(recalc).get(traced(recalc, cell)[1])
     read = [part.cell for part in walk(node) if isinstance(part, Ref)] if node is not None else []
-    return any(kind_of_label(line_label(recalc, one)) == "interest" and recalc.number(one) for one in read)
+    return any(_INTEREST.search(_first(line_label(recalc, one))) and recalc.number(one) for one in read)
 
 
 def depreciation_on_ebitda(recalc: Recalc, flow: CellRef, items: Sequence[Item]) -> Finding | None:
@@ -94,10 +95,11 @@ def interest_before_tax(
     inner = [
         one
         for item in items
-        if item.kind == "after_financing" and item.cell is not None
+        if item.kind in ("after_financing", "nopat") and item.cell is not None
         for one in items_of(recalc, roles, item.cell)
     ]
-    if tax_rate is None or not tax_rate.amount:
+    tax = tax_rate.amount if tax_rate is not None else None
+    if tax == 0:
         return None
     for group, named in ((items, False), (inner, True)):
         if not any(_NET_INCOME.search(item.label) for item in group):
@@ -105,8 +107,8 @@ def interest_before_tax(
         if any(_SHIELD.search(item.label) for item in group if not _AFTER_TAX.search(item.label)):
             continue
         for item in group:
-            found = _whole_interest(recalc, item, tax_rate.amount) if item.sign > 0 else None
-            if found is not None and (not named or _AFTER_TAX.search(item.label)):
+            found = _whole_interest(recalc, item, tax) if item.sign > 0 else None
+            if found is not None and ((tax and not named) or _AFTER_TAX.search(item.label)):
                 return found
     return None
 
@@ -134,7 +136,7 @@ def interest_taken_off(recalc: Recalc, roles: Roles, flow: CellRef, items: Seque
     return None
 
 
-def _whole_interest(recalc: Recalc, item: Item, tax: float) -> Finding | None:
+def _whole_interest(recalc: Recalc, item: Item, tax: float | None) -> Finding | None:
     target = traced(recalc, item.cell)[1] if item.cell is not None else None
     if item.cell is None or target is None or (contribution(recalc, item) or 0.0) <= 0:
         return None
@@ -144,7 +146,8 @@ def _whole_interest(recalc: Recalc, item: Item, tax: float) -> Finding | None:
         return None
     amount = recalc.number(item.cell) or 0.0
     message = f"{item.cell} adds the interest {target} back before tax: net income bore interest·(1 - t)"
-    return Finding(message=message, cell=item.cell, found=amount, expected=amount * (1 - tax))
+    expected = amount * (1 - tax) if tax else "interest after tax"
+    return Finding(message=message, cell=item.cell, found=amount, expected=expected)
 
 
 def foreign_share(recalc: Recalc, graph: Graph, item: Item) -> tuple[CellRef, CellRef] | None:

@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from xlcheck.cells import CellRef, RangeRef, is_number
 from xlcheck.checking import Finding, Fits, Outcomes, check
 from xlcheck.checks.headline import headline_chain
-from xlcheck.checks.lines import Break, Line, lines_of, lone_breaks
+from xlcheck.checks.lines import Break, Line, breaks, lines_of, lone_breaks
 from xlcheck.checks.shapes import Form, Slot, forms, shape_of
 from xlcheck.checks.sheet import column_label, row_label, timeline_of
 from xlcheck.checks.sibling_sheets import odd_formulas
@@ -73,10 +73,12 @@ def _findings(book: Book, recalc: Recalc, sheet: Sheet) -> Iterator[Finding]:
             written = any(
                 slot.place != "#" for form in one.line.forms[one.start : one.stop] if form for slot in form.slots
             )
-            dated = across or timeline.runs_down(one.cells[0])
-            if not one.typed and written and numeric and (dated or _slips_in_a_table(recalc, one)):
+            if not one.typed and written and numeric and (across or timeline.runs_down(one.cells[0])):
                 yield _break_finding(book, one)
         for line in lines_of(recalc, sheet, across=across):
+            if not across and not timeline.runs_down(line.cells[-1]):
+                slipped = (one for one in breaks(line) if not one.typed and _slips_in_a_table(recalc, one))
+                yield from (_break_finding(book, one) for one in slipped)
             if across or timeline.runs_down(line.cells[-1]):
                 if not _ends_apart(recalc, line):
                     yield from _other_line_at_the_end(book, recalc, line)
@@ -177,17 +179,18 @@ def _other_line_at_the_end(book: Book, recalc: Recalc, line: Line) -> Iterator[F
 
 
 def _moves(line: Line, pattern: Form) -> list[tuple[float, ...]] | None:
-    """Return how far each slot of the pattern moves per cell, from two neighbours that follow it."""
-    for index, form in enumerate(line.forms[:-1]):
-        if form == pattern and line.forms[index + 1] == pattern:
-            one, two = line.shapes[index], line.shapes[index + 1]
-            assert one is not None
-            assert two is not None
-            return [
-                tuple(b - a for a, b in zip(first.numbers, second.numbers, strict=True))
-                for first, second in zip(one.slots, two.slots, strict=True)
-            ]
-    return None
+    """Return how far each slot of the pattern moves per cell, from the nearest two cells that follow it."""
+    follow = [index for index, form in enumerate(line.forms) if form == pattern]
+    if len(follow) < 2:
+        return None
+    here, there = min(pairwise(follow), key=lambda pair: pair[1] - pair[0])
+    one, two = line.shapes[here], line.shapes[there]
+    assert one is not None
+    assert two is not None
+    return [
+        tuple((b - a) / (there - here) for a, b in zip(first.numbers, second.numbers, strict=True))
+        for first, second in zip(one.slots, two.slots, strict=True)
+    ]
 
 
 def _cell_of(base: Slot, index: int, step: tuple[float, ...]) -> CellRef | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from xlcheck.formula import Array, Binary, Call, External, Name, Node, Number, Range, Ref, Text, Unary, Union
@@ -112,19 +112,28 @@ def _nine(number: float) -> float:
 
 def _step(members: Sequence[tuple[int, Slot]]) -> tuple[float, ...]:
     """Return how far a slot moves per position: the movement most neighbours show, none if there is no majority."""
-    moves = Counter(
-        (0.0,) * len(first.numbers)
-        if first.numbers == second.numbers
-        else tuple([_nine((b - a) / (j - i)) for a, b in zip(first.numbers, second.numbers, strict=True)])
-        for (i, first), (j, second) in pairwise(members)
-    )
+    moves = Counter(_move(first, second) for first, second in pairwise(members))
     if not moves:
         return tuple(0.0 for _ in members[0][1].numbers)
+    if max(moves.values()) == 1 and 4 < len(members) <= _FEW:
+        moves += Counter(_move(first, second) for first, second in combinations(members, 2))
     most = max(moves.values())
     tied = [step for step, count in moves.items() if count == most]
     if len(tied) == 1:
         return tied[0]
     return max(tied, key=lambda step: (_agreeing(members, step), not any(step)))
+
+
+_FEW = 30
+"""A line of at most so many cells in which no two neighbours agree is compared cell with cell."""
+
+
+def _move(one: tuple[int, Slot], other: tuple[int, Slot]) -> tuple[float, ...]:
+    """Return how far a slot moves per position between two cells of a line."""
+    (i, first), (j, second) = one, other
+    if first.numbers == second.numbers:
+        return (0.0,) * len(first.numbers)
+    return tuple([_nine((b - a) / (j - i)) for a, b in zip(first.numbers, second.numbers, strict=True)])
 
 
 def _agreeing(members: Sequence[tuple[int, Slot]], step: tuple[float, ...]) -> int:
