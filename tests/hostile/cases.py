@@ -222,6 +222,7 @@ def grids() -> Iterator[Case]:
         lambda: packed(parts_of(sheet_before='<dimension ref="A1:XFD1048576"/>')),
         None,
     )
+    yield Case("hidden-columns", "all columns hidden 100,000 times", _hidden_columns, None)
     yield Case("same-cell", "one cell 10,000 times", row('<c r="A1"><v>1</v></c>' * 10_000), "stands twice")
     yield Case("backwards", "rows and cells in reverse", _backwards, None)
     yield Case("many-sheets", "1,500 sheets", _sheets, None)
@@ -233,6 +234,11 @@ def grids() -> Iterator[Case]:
         "points to shared string",
     )
     yield Case("style-index", "a style that is not there", row('<c r="A1" s="4000000000"><v>1</v></c>'), None)
+
+
+def _hidden_columns() -> bytes:
+    columns = '<col min="1" max="16384" hidden="1"/>' * 100_000
+    return packed(parts_of(sheet_before=f"<cols>{columns}</cols>"))
 
 
 def _same_sheets() -> bytes:
@@ -409,7 +415,14 @@ def texts() -> Iterator[Case]:
     yield Case("control", "escaped control characters", label("_x0000__x001B_[2J WACC"), None)
     yield Case("combining", "10,000 accents on a letter", label("W" + "\u0301" * 10_000), None)
     yield Case("sheet-name", "a sheet named as an attack", _sheet_name, None)
+    yield Case("blank-format", "100,000 styles of one endless format of blanks", _blank_format, None)
     yield Case("number-format", "a format code of 50,000 characters", _number_format, None)
+
+
+def _blank_format() -> bytes:
+    codes = f'<numFmts><numFmt numFmtId="164" formatCode="{" " * 400_000}"/></numFmts>'
+    styles = '<xf numFmtId="164"/>' * 100_000
+    return styled(f"{codes}<cellXfs>{styles}</cellXfs>")
 
 
 def _number_format() -> bytes:

@@ -172,6 +172,8 @@ class _Reader:
             self.content.hidden_rows.add(self._row)
 
     def _hide_columns(self, attributes: dict[str, str]) -> None:
+        if len(self.content.hidden_columns) == MAX_COLUMN:
+            return  # a file may hide them all again and again
         if truth(attributes.get("hidden", "")) or attributes.get("width") == "0":
             first, last = whole_number(attributes.get("min", "")), whole_number(attributes.get("max", ""))
             self.content.hidden_columns.update(range(max(first, 1), min(last, MAX_COLUMN) + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xlcheck.intake import Package
 from xlcheck.reading.parts import read_tree
@@ -70,7 +71,13 @@ def _style(xf: Element, custom: dict[int, str], fonts: list[str], fills: list[st
     number_format = custom.get(number) or BUILTIN_FORMATS.get(number, "General")
     font = _at(fonts, xf.get("fontId"), _BLACK)
     fill = _at(fills, xf.get("fillId"), _WHITE)
-    return Style(number_format, font == fill or _HIDING_FORMAT.fullmatch(number_format) is not None)
+    return Style(number_format, font == fill or _hides(number_format))
+
+
+@lru_cache(maxsize=1_000)
+def _hides(number_format: str) -> bool:
+    """Tell whether a format shows nothing; a file may give one endless format to all its styles."""
+    return _HIDING_FORMAT.fullmatch(number_format) is not None
 
 
 def _at(colours: list[str], index: str, default: str) -> str:
