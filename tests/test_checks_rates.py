@@ -214,6 +214,12 @@ RANGES = {
 }
 
 
+def test_nominal_rate_made_from_a_low_real_one_is_held_against_the_range_itself(tmp_path):
+    changes = {"W!A14": "Inflation", "W!B14": 0.02, "W!B12": "=(1+B15)*(1+B14)-1", "W!A15": "Real rate", "W!B15": 0.035}
+    found = audit(write(tmp_path, BUILD | changes), ROLES, ["wacc.range"], params=RANGES)
+    assert found["wacc.range"].status == "pass"
+
+
 @pytest.mark.parametrize(
     ("changes", "status"),
     [({}, "pass"), ({"W!B17": 0.32}, "fail"), ({"W!B16": 0.313864, "W!A15": "Something else"}, "fail")],

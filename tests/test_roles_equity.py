@@ -205,3 +205,15 @@ B19:E19 =B6*B18
 def test_flows_times_a_price_index_are_the_flows(tmp_path):
     paper = study(INDEXED, tmp_path)
     assert [str(one) for one in paper.roles.series["fcff"].cells] == ["DCF!B19", "DCF!C19", "DCF!D19", "DCF!E19"]
+
+
+PENCE = LATEST_FIRST.replace("Shares (m)", "{shares}").replace("EUR m", "GBP m")
+PENCE = PENCE.replace("A16 Value per share\nB16 =B14/B15", "A16 Value per share (pence)\nB16 =B14/B15*100")
+
+
+@pytest.mark.parametrize("shares", ["Shares (m)", "Shares in issue, m", "Number of shares (mn)"])
+def test_count_of_shares_in_millions_by_its_own_label_is_none_of_ten_thousands(shares, tmp_path):
+    paper = study(PENCE.format(shares=shares), tmp_path)
+    assert paper.roles.scalars["shares"].factor == 1e6
+    checks = ("fatal.unit-mix", "bridge.per-share")
+    assert [one.status for one in run_checks(paper, [Request(check, {}) for check in checks])] == ["pass"] * 2

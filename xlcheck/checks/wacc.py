@@ -307,8 +307,8 @@ def in_range(wacc: Located, params: Params, roles: Roles, recalc: Recalc, graph:
         yield NotApplicable(reason="the rubric sets no range for the WACC")
         return
     yearly = cadence.yearly_rate(wacc, cadence.length(roles, recalc), recalc, graph)
-    rate = yearly or before_inflation(wacc, recalc, graph) or wacc.amount
-    if rate is not None and not float(low) <= rate <= float(high):
+    rate, before = yearly or wacc.amount, before_inflation(wacc, recalc, graph)
+    if rate is not None and not any(float(low) <= one <= float(high) for one in (rate, before) if one is not None):
         message = f"the WACC of {rate:.2%} lies outside {float(low):.2%} to {float(high):.2%}"
         yield rate_finding(message, wacc, float(low) if rate < float(low) else float(high))
 

@@ -28,6 +28,8 @@ _SHORT = re.compile(
 _HUNDREDS = re.compile(r"(?<![\d.,])(100?)\s*(?:millions?\b|mn\b|mm\b|m(?=\)|$))")
 """``100mn`` is the English of 亿."""
 _LETTERS = {"m": 1e6, "b": 1e9, "k": 1e3}
+_COUNTED = re.compile(r"(?:[(（]|,\s)\s*(m|mm|mn|mln|k|bn)\.?\s*[)）]?$")
+"""A number of shares, ``Shares (m)`` or ``Shares in issue, m``; beside money a lone letter may mean anything."""
 _CURRENCIES = (
     (r"hk\$|\bhkd(?![a-z])|(?<![a-z])hkd\b|港元|港币|港幣", "HKD"),
     (r"us\$|\busd\b|美元|u\.s\. dollar|\bus dollars?\b", "USD"),
@@ -113,7 +115,11 @@ class Bases:
 
     def count(self, ref: CellRef) -> float | None:
         """Return the scale of a number of shares, None where its own label declares none."""
-        return self._beside(ref).scale
+        scale, sheet = self._beside(ref).scale, self.layout.by_name.get(ref.sheet)
+        if scale is not None or sheet is None:
+            return scale
+        short = [match for _, text in _row_texts(sheet, ref) if (match := _COUNTED.search(fold(text)))]
+        return _LETTERS[short[0][1][0]] if short else None
 
     def _beside(self, ref: CellRef) -> Basis:
         sheet = self.layout.by_name.get(ref.sheet)
