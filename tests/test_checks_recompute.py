@@ -181,6 +181,8 @@ def test_what_fails_on_a_sheet_of_checks_is_named_in_any_language(tmp_path, shee
         ("终值占比合理性", '=IF(M!B1>M!B2,"异常","通过")'),
         ("增长率不高于折现率", "=M!B1<M!B2"),
         ("资产合计", "=M!B1-M!B2"),
+        ("两年收入差额", "=M!B1-M!B2"),
+        ("是否为乐观情景", "=M!B1=3"),
     ],
 )
 def test_what_holds_or_need_not_hold_on_a_sheet_of_checks_is_silent(tmp_path, label, content):

@@ -125,3 +125,8 @@ def test_an_enterprise_value_taken_to_the_unit_of_the_bridge_is_bound_itself(tmp
     roles = roles_of(model({"A13": ["净债务（万元）", 26000.0], "A14": ["股权价值（万元）", "=B12*100-B13"]}), tmp_path)
     assert roles.scalars["enterprise_value"].cell.address == "B12"
     assert roles.scalars["net_debt"].cell.address == "B13"
+
+
+def test_price_over_value_is_not_the_value(tmp_path):
+    ratio = {"A18": ["株価/理論株価", "=B17/B16"], "A16": ["理論株価（円/株）", "=B14/B15"], "A17": ["株価", 9.5]}
+    assert roles_of(model(ratio), tmp_path).scalars["value_per_share"].cell.address == "B16"

@@ -9,7 +9,7 @@ from xlcheck.cells import CellRef, is_number
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
 from xlcheck.checks.sheet import column_label, row_label, text_at
 from xlcheck.checks.trees import trees
-from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Unary, terms
+from xlcheck.formula import Binary, Call, Node, Number, Range, Ref, Text, Unary, terms
 from xlcheck.recompute import Recalc
 from xlcheck.workbook import Book, Cell, Sheet
 
@@ -36,6 +36,12 @@ _GOOD = re.compile(
     re.IGNORECASE,
 )
 _GAP = re.compile(r"\bdiff(?:erence)?\b|\bgap\b|差异|差異|差额|差額|差值|偏差|誤差", re.IGNORECASE)
+_TIES = re.compile(
+    r"\bties?\b|balanc|reconcil|\bsums?\b|\btotals?\b|\bchecks?\b|=|应为|平衡|勾稽|核对|校验|检查|加总|合计|总和|一致|重算|复算|对账|"
+    r"资产负债|負債|應為|鉤稽|核對|校驗|檢查|加總|合計|總和|重算|對帳|照合|検算|チェック",
+    re.IGNORECASE,
+)
+"""What two amounts that must agree are called; a difference of two years or cases is none."""
 _OTHER_MEASURE = re.compile(
     r"price|market|multiple|peer|consensus|previous|prior|市价|市價|现价|現價|股价|股價|市场|市場|可比|倍数|倍數|上期|上次|前回",
     re.IGNORECASE,
@@ -103,6 +109,8 @@ def _is_on_its_sheet(recalc: Recalc, sheet: Sheet, cell: Cell) -> bool:
         return True
     if _OTHER_MEASURE.search(label) or not _GAP.search(f"{label} {column_label(recalc, cell.ref)}"):
         return False
+    if not _TIES.search(label):
+        return False
     return not any(row == cell.ref.row and _is_verdict(recalc.value(one.ref)) for (row, _), one in sheet.cells.items())
 
 
@@ -152,10 +160,10 @@ def _judge(recalc: Recalc, cell: Cell) -> Iterator[Finding]:
 
 
 def _says_equal(node: Node) -> bool:
-    """Say whether a test is one of equality: ``B1=B2``, ``ABS(B1-B2)<0.01``, or all of such."""
+    """Say whether a test is one of equality: ``B1=B2``, ``ABS(B1-B2)<0.01``; ``B1=3`` asks for a case."""
     match node:
-        case Binary(operator="="):
-            return True
+        case Binary(operator="=", left=left, right=right):
+            return not isinstance(left, Number | Text) and not isinstance(right, Number | Text)
         case Binary(operator="<" | "<=", left=Call(function="ABS")):
             return True
         case Call(function="AND", arguments=parts):

@@ -26,7 +26,8 @@ _UNIT = re.compile(
     r"(?i)^\W*(?:(?:in\s+)?(?:usd|eur|gbp|cny|rmb|hkd|jpy|inr|cad|aud|chf|krw|twd|sgd|pkr|vnd|brl|a\$|c\$|hk\$|us\$|s\$|rs\.?|"
     r"[$€£¥₹₽₩元円])?\s*[/'\-]?\s*"
     r"(?:m|mm|mn|mio\.?|mln|million(?:s|en)?|k|000s?|'000|thousand(?:s)?|tsd\.?|bn|b|billion(?:s)?|mrd\.?|cr\.?|crores?|lakhs?|"
-    r"(?:人民币|港币|新?台币|美金|日币)?\s*(?:十亿|百万|千万|[百千万亿])?\s*(?:[港美欧日]元|人民币|港币|[元圆円股株])?(?:/[股株])?|per share|/share|/股|shares?|stück|mio\. stück|"
+    r"(?:人民币|港币|新?台币|美金|日币)?\s*(?:十亿|百万|千万|[百千万亿])?\s*(?:[港美欧日]元|人民币|港币|[元圆円股株])?(?:/[股株])?|"
+    r"per share|/share|/股|shares?|stück|mio\. stück|"
     r"days?|years?|yrs?|yr|x|%|倍|天|年|日期|"
     r"date|number|#|times|ratio|pct|percent|value|wert|数值|hkd/rmb|[a-z]{3}/[a-z]{3})?)\W*$"
 )

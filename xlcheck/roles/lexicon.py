@@ -229,6 +229,8 @@ def _in_cjk(lexicon: Lexicon, reading: Reading) -> list[Match]:
         if start >= 0:
             rest = len(text) - len(phrase.compact)
             score, exact = phrase.weight * max(0.6, 1 - 0.03 * rest), not rest and reading.weight == 1
+            if _over_another(text, start, start + len(phrase.compact), phrase.role):
+                score -= RATIO
             found.append(Match(phrase.role, score, start, start + len(phrase.compact), exact))
     for token in dict.fromkeys(reading.tokens):
         start = text.find(token)
@@ -239,6 +241,14 @@ def _in_cjk(lexicon: Lexicon, reading: Reading) -> list[Match]:
                     Match(phrase.role, phrase.weight * max(0.6, 0.96 - 0.03 * rest), start, start + len(token))
                 )
     return found
+
+
+def _over_another(text: str, start: int, end: int, role: str) -> bool:
+    """Say whether a label sets a price over another amount (``株価/理論株価``); a unit (``元/股``) is none."""
+    if "/" not in text or SCALAR_ROLES.get(role) != "per_share":
+        return False
+    before, after = text[:start], text[end:]
+    return (before.endswith("/") and len(before) > 2) or (after.startswith("/") and len(after) > 2)
 
 
 def _longest(found: list[Match]) -> list[Match]:
