@@ -115,6 +115,12 @@ RIGHT = [
         "quarterly_flows", "customers finance the growth", "DCF",
         "B26 Net working capital (deferred revenue)\nB27 Change in deferred revenue\nF27:Q27 =F26-E26",
     ),
+    ("peers_and_exit_on_ebit", "one average of the latest years alone", "Drivers", "F11 =AVERAGE(C11:D11)"),
+    (
+        "peers_and_exit_on_ebit", "one line of averages over fewer years, in all columns", "Drivers",
+        "F11 =AVERAGE($B$11:$C$11)\nG9 =AVERAGE($B$9:$D$9)\nG10 =AVERAGE($B$10:$D$10)\nG11 =AVERAGE($B$11:$C$11)\n"
+        "G12 =AVERAGE($B$12:$D$12)",
+    ),
     ("labels_on_the_right", "investment net of depreciation", "Intrinsic Value", "C21:G21 =C17-(C19-C18)-C20"),
     ("averaged_terminal_values", "the plain mean of both methods", "DCF", "F27 =AVERAGE(F24,F26)"),
     ("assumptions_by_key", "another lookup", "valuation", 'B8 =VLOOKUP("cash",assumptions!$A:$B,2,FALSE)'),

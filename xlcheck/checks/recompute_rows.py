@@ -104,6 +104,10 @@ def _slips_in_a_table(recalc: Recalc, one: Break) -> bool:
     step, shape, own = _moves(one.line, one.pattern), one.line.shapes[one.start], one.cells[0]
     if step is None or shape is None or len(one.cells) > 1 or shape.text != one.pattern.text:
         return False
+    formulas = trees(recalc)
+    beside = [own.offset(0, by) for by in (-1, 1) if own.column + by > 0]
+    if any(cell in formulas and shape_of(formulas[cell]).text == shape.text for cell in beside):
+        return False  # filled along its own line: what that line is made of, not a slip
     changed = 0
     for base, move, found in zip(one.pattern.slots, step, shape.slots, strict=True):
         wanted = tuple(round(value + by * one.start) for value, by in zip(base.numbers, move, strict=True))
@@ -124,9 +128,9 @@ def _is_near_slip(recalc: Recalc, wanted: Slot, found: Slot, own: CellRef) -> bo
         return row == own.row and abs(other - row) == 1 and beside == column and recalc.number(cell) is not None
     top, left, bottom, right = (int(value) for value in wanted.numbers)
     first, last = int(found.numbers[1]), int(found.numbers[3])
-    if not top == bottom == own.row == found.numbers[0] == found.numbers[2] or not left <= first <= last <= right:
-        return False
-    missing = [*range(left, first), *range(last + 1, right + 1)]
+    if not top == bottom == own.row == found.numbers[0] == found.numbers[2] or not left == first <= last < right:
+        return False  # an average of the latest years alone is a choice
+    missing = range(last + 1, right + 1)
     return all(recalc.number(CellRef(wanted.place, top, column)) is not None for column in missing)
 
 
