@@ -12,7 +12,7 @@ from xlcheck.checking import Finding, Outcomes, check
 from xlcheck.checks import memory, valuation
 from xlcheck.checks.headline import headline_chain
 from xlcheck.checks.shapes import forms, shape_of
-from xlcheck.checks.sheet import timeline_of
+from xlcheck.checks.sheet import LONGEST_LABEL, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Call, Node, Number, Range, Unary
 from xlcheck.graph import Graph
@@ -224,7 +224,7 @@ _COUNTED = re.compile(
 def _count(recalc: Recalc, ref: CellRef) -> float | None:
     """Return the number of a counted heading: 3, ``Year 3``, ``t+3``, ``第3年``."""
     value = recalc.value(ref)
-    match = _COUNTED.fullmatch(value) if isinstance(value, str) else None
+    match = _COUNTED.fullmatch(value[:LONGEST_LABEL]) if isinstance(value, str) else None
     return float(match[1]) if match is not None else recalc.number(ref)
 
 

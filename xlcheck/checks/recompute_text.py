@@ -7,7 +7,7 @@ import re
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Outcomes, check
 from xlcheck.checks.headline import headline_chain
-from xlcheck.checks.sheet import FIRST_YEAR, LAST_YEAR
+from xlcheck.checks.sheet import FIRST_YEAR, LAST_YEAR, LONGEST_LABEL
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Call, Name, Node, Range, Ref, Unary, parse, walk
 from xlcheck.graph import Graph
@@ -178,7 +178,7 @@ def _number_in_text(cell: Cell) -> float | None:
     if cell.formula is not None or not isinstance(cell.stored, str):
         return None
     text = cell.stored.strip().replace("\u00a0", " ")
-    if not _NUMBER.fullmatch(text):
+    if len(text) > LONGEST_LABEL or not _NUMBER.fullmatch(text):
         return None
     plain = re.sub(r"[,$€£¥ x×倍]", "", text).replace("−", "-")
     scale = 0.01 if plain.endswith(("%", "%)")) else 1.0

@@ -20,6 +20,8 @@ _MONTH_YEAR = re.compile(
 )
 _PART_YEAR = re.compile(r"Q[1-4]|[1-4]Q|H[12]\b|[12]H|LTM|TTM|YTD|季|月|半年", re.IGNORECASE)
 _DATE_FORMAT = re.compile(r"[dy]", re.IGNORECASE)
+LONGEST_LABEL = 500
+"""Characters of one text that are read as a label; longer ones are notes, or made to cost time."""
 FIRST_YEAR, LAST_YEAR = 1950, 2150
 _EPOCH = date(1899, 12, 30)
 _EPOCH_1904 = date(1904, 1, 1)
@@ -53,7 +55,7 @@ def _row_label(recalc: Recalc, ref: CellRef) -> str:
     for column in range(ref.column - 1, 0, -1):
         value = recalc.value(CellRef(ref.sheet, ref.row, column))
         if isinstance(value, str) and is_label(value):
-            found.append(value.strip())
+            found.append(value.strip()[:LONGEST_LABEL])
         elif found and value is not None and value != "":
             break
     return " | ".join(reversed(found))
