@@ -177,8 +177,8 @@ def _difference(recalc: Recalc, cell: Cell, node: Node) -> Iterator[Finding]:
     rounded, inner = _unrounded(node)
     if not (isinstance(inner, Binary) and inner.operator == "-"):
         return
-    amounts = _amounts(recalc, inner)
     shown = recalc.number(ref)
+    amounts = _amounts(recalc, inner) or (_worked_out(recalc, inner, shown) if not rounded else None)
     if amounts is None or shown is None:
         return
     gap, scale = sum(amounts), max(map(abs, amounts), default=0.0)
@@ -225,6 +225,18 @@ def _literal(node: Node | None) -> float | None:
             return -value
         case _:
             return None
+
+
+def _worked_out(recalc: Recalc, node: Binary, shown: float | None) -> list[float] | None:
+    """Return the two sides of a difference of which one is an expression; None where they agree to a thousandth.
+
+    A check on a value that was solved for closes only as far as the printed decimals of the answer.
+    """
+    plain = [recalc.number(side.cell) for side in (node.left, node.right) if isinstance(side, Ref)]
+    known = plain[0] if len(plain) == 1 and len(terms(node)) == 2 else None
+    if shown is None or not known or abs(shown) <= 1e-3 * abs(known):
+        return None
+    return [known + shown, -known]
 
 
 def _amounts(recalc: Recalc, node: Node) -> list[float] | None:

@@ -36,7 +36,7 @@ _QUANTITY = re.compile(
 _OTHER = re.compile(
     r"\bless\b|\bversus\b|\bvs\.?(?!\w)|\bminus\b|\bgap\b|\bdifference\b|\bdelta\b|\bspread\b|\btie\b|\bcheck\b|"
     r"\bvalue at\b|\bat (?:the )?(?:market[\s-]?|price[\s-]?)?(?:implied|solved)\b|\bper share\b|"
-    r"\bpremium\b|\bmarket return\b|\breturn on the market\b|\bcost of\b|\berp\b|溢价|溢價|"
+    r"\bpremium\b|\bmarket return\b|\breturn on the market\b|\berp\b|溢价|溢價|"
     r"差|校[验驗]|核[对對]|[验驗][证證]|每股",
     re.IGNORECASE,
 )
