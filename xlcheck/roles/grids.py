@@ -90,6 +90,10 @@ class SensitivityGrid:
 _FOUND: dict[tuple[int, int], tuple[SensitivityGrid, ...]] = {}
 
 
+LARGEST = 10_000
+"""Cells of a data table that can be a sensitivity grid; larger ones are not read by anybody."""
+
+
 def find_grids(recalc: Recalc, graph: Graph, roles: Roles) -> tuple[SensitivityGrid, ...]:
     """Return the data tables and the grids of formulas or numbers whose axes surround the model's own inputs.
 
@@ -133,7 +137,8 @@ def _reported(grid: SensitivityGrid, roles: Roles, graph: Graph) -> Grid:
 def _find(recalc: Recalc, graph: Graph, roles: Roles) -> tuple[SensitivityGrid, ...]:
     found = []
     for sheet in recalc.book.sheets:
-        tables = [cell.data_table for cell in sheet.cells.values() if cell.data_table is not None]
+        held = (cell.data_table for cell in sheet.cells.values() if cell.data_table is not None)
+        tables = [table for table in held if table.range.size <= LARGEST]
         found += [_of_table(recalc, graph, roles, table) for table in tables]
         taken = {ref for table in tables for ref in table.range.cells()}
         for rectangle in rectangles(recalc, sheet):
