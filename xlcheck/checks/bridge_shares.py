@@ -10,8 +10,8 @@ from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiabl
 from xlcheck.checks import claims, magnitude, memory, twins
 from xlcheck.checks.blend_weights import blends_off_one
 from xlcheck.checks.conversions import off_before
-from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.minor_units import accepted_powers
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import row_label, text_at
 from xlcheck.engines import Unsolved
 from xlcheck.graph import Graph

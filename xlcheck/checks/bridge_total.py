@@ -9,7 +9,7 @@ from xlcheck.checking import Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import claims, memory, segments, twins, valuation
 from xlcheck.checks.amounts import money, sum_of
 from xlcheck.checks.conversions import source_of
-from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import rebuild, valuation
-from xlcheck.checks.discount import rounding_of
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles

@@ -8,8 +8,8 @@ from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Unverifiable, check
 from xlcheck.checks import cadence, claims, live, memory, parity, perpetuity, valuation
 from xlcheck.checks.amounts import money
-from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Binary, Number, Ref, terms, walk
 from xlcheck.graph import Graph

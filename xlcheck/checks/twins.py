@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks import claims, live, memory, valuation
-from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.flow_terms import traced
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.formula import Number, walk
 from xlcheck.graph import Graph

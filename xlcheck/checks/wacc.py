@@ -10,9 +10,9 @@ from xlcheck import dcf
 from xlcheck.cells import CellRef, Tolerance
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, Params, Unverifiable, check
 from xlcheck.checks import cadence, claims, live, memory, rates_read, valuation
-from xlcheck.checks.discount import rounding_of
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.parity import before_inflation
+from xlcheck.checks.rounding import rounding_of
 from xlcheck.checks.sheet import row_label
 from xlcheck.checks.wacc_parts import unshielded_debt
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
