@@ -31,7 +31,8 @@ def test_rate_and_factor_rows_are_bound_and_found_right(tmp_path):
     assert [str(cell) for cell in report.series["discount_rate"].cells] == [f"M!{year}3" for year in YEARS]
     assert [str(cell) for cell in report.series["discount_factor"].cells] == [f"M!{year}4" for year in YEARS]
     by_id = {one.check_id: one for one in report.results}
-    for check in ("discount.factor-identity", "discount.pv-sum", "terminal.gordon-identity", "terminal.discounted-once"):
+    checks = ("discount.factor-identity", "discount.pv-sum", "terminal.gordon-identity", "terminal.discounted-once")
+    for check in checks:
         assert by_id[check].status == "pass", by_id[check]
     factors = [1 / 1.14, 1 / (1.14 * 1.13), 1 / (1.14 * 1.13 * 1.12), 1 / (1.14 * 1.13 * 1.12 * 1.11)]
     present = sum(flow * factor for flow, factor in zip([100, 106, 111, 115], factors, strict=True))

@@ -82,7 +82,7 @@ class Walk:
         return cell if re.search(r"[A-Za-z]\$?\d+\s*\)?$", written.formula) else self.shapes.root(cell)
 
     def _kind(self, node: Node) -> str | None:
-        return (shape := self.shapes.of(node)) and shape.kind
+        return shape.kind if (shape := self.shapes.of(node)) else None
 
     def _tree(self, cell: CellRef) -> Node | None:
         return self.shapes.tree(self.shapes.root(cell))

@@ -10,7 +10,7 @@ from xlcheck.roles.shapes import Shapes
 def stages_of(shapes: Shapes, parts: list[Node]) -> list[Node]:
     """Return the parts that sum different stretches of one row or column of present values; none for fewer than two."""
     found: list[Node] = []
-    places = set()
+    places: set[CellRef] = set()
     for part in parts:
         shape = shapes.of(part)
         if isinstance(part, Ref) and shape and shape.kind == "sum_pv" and not shape.inline and not shape.with_tv:
