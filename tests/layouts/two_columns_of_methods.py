@@ -1,4 +1,4 @@
-"""Perpetuity and multiple side by side on mid-year flows, drivers picked by the name of the case, a blend with peers."""
+"""Perpetuity and multiple side by side, mid-year flows, drivers picked by the name of the case, a blend with peers."""
 
 from __future__ import annotations
 
