@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from memo_files import pdf
 from openpyxl import Workbook
 from openpyxl.comments import Comment
 from test_verdicts import BAD
-from test_verdicts_quotes import _pdf
 
 from xlcheck import cli
 from xlcheck.pipeline import grade, study
@@ -68,7 +68,7 @@ def answer(tmp_path: Path) -> Path:
     cells = document.add_table(rows=1, cols=2).rows[0].cells
     cells[0].text, cells[1].text = "Terminal growth", "2.0 %"
     document.save(str(folder / "annex.docx"))
-    (folder / "deck.pdf").write_bytes(_pdf(["Passengers rise to 4,120,000 by 2031 as the north-", "ern berth opens."]))
+    (folder / "deck.pdf").write_bytes(pdf(["Passengers rise to 4,120,000 by 2031 as the north-", "ern berth opens."]))
     return folder
 
 
