@@ -33,6 +33,7 @@ from xlcheck.reading.scope import (
     named_rectangles,
     rectangles,
     sheet_of,
+    spanned,
     structured,
 )
 from xlcheck.reading.tokens import Area, Token, reading_words, tokens
@@ -109,8 +110,11 @@ def _reference(word: Token, sheet: str, book: Book | None, at: CellRef | None) -
 
 
 def _area_node(area: Area, sheet: str, book: Book | None) -> Node | None:
+    name = sheet_of(area.sheet)
+    if book is not None and ":" in name and len(spanned(name, book)) > MOST_SHEETS:
+        return None
     found = rectangles(area, sheet, book)
-    if not found or len(found) > MOST_SHEETS:
+    if not found:
         return None
     if len(found) > 1:
         return Union(tuple(Range(one) for one in found))

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from xlcheck.cells import MAX_COLUMN, MAX_ROW, CellRef, RangeRef
 from xlcheck.reading.tokens import Area, Token, tokens, unquoted
-from xlcheck.workbook import Book, DefinedName, Table
+from xlcheck.workbook import Book, DefinedName, Sheet, Table
 
 _ITEM = re.compile(r"(:?)\s*\[((?:[^\[\]']|'.)*)\]")
 _MAX_NAME_DEPTH = 20
@@ -39,14 +39,19 @@ def rectangles(area: Area, sheet: str, book: Book | None) -> tuple[RangeRef, ...
         if area.single:
             return (RangeRef(found.name, area.first_row, area.first_column, area.first_row, area.first_column),)
         return (_cut(area, found.name, found.max_row, found.max_column),)
-    first, colon, last = name.partition(":")
-    if not colon:
+    if ":" not in name:
         return (_cut(area, name, 1, 1),)
+    return tuple(_cut(area, one.name, one.max_row, one.max_column) for one in spanned(name, book))
+
+
+def spanned(name: str, book: Book) -> tuple[Sheet, ...]:
+    """Return the sheets of a 3-D reference, whose sheet name is ``First:Last``; none where an end is missing."""
+    first, _, last = name.casefold().partition(":")
     names = [one.name.casefold() for one in book.sheets]
-    if first.casefold() not in names or last.casefold() not in names:
+    if first not in names or last not in names:
         return ()
-    start, end = sorted((names.index(first.casefold()), names.index(last.casefold())))
-    return tuple(_cut(area, one.name, one.max_row, one.max_column) for one in book.sheets[start : end + 1])
+    start, end = sorted((names.index(first), names.index(last)))
+    return book.sheets[start : end + 1]
 
 
 def _cut(area: Area, sheet: str, max_row: int, max_column: int) -> RangeRef:
