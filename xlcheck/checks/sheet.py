@@ -46,13 +46,15 @@ def row_label(recalc: Recalc, ref: CellRef) -> str:
     known = remembered(recalc, "row labels", dict[CellRef, str])
     label = known.get(ref)
     if label is None:
-        label = known[ref] = _row_label(recalc, ref)
+        label = known[ref] = _row_label(recalc, ref, known)
     return label
 
 
-def _row_label(recalc: Recalc, ref: CellRef) -> str:
+def _row_label(recalc: Recalc, ref: CellRef, known: dict[CellRef, str]) -> str:
     found: list[str] = []
     for column in range(ref.column - 1, 0, -1):
+        if not found and (same := known.get(CellRef(ref.sheet, ref.row, column + 1))) is not None:
+            return same  # no label stands between the two cells
         value = recalc.value(CellRef(ref.sheet, ref.row, column))
         if isinstance(value, str) and is_label(value):
             found.append(value.strip()[:LONGEST_LABEL])
