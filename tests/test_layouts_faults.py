@@ -155,3 +155,13 @@ def test_slip_is_found_at_its_cell(name, sheet, edit, check, cell, tmp_path):
 def test_what_only_looks_like_a_slip_is_not_accused(name, what, sheet, edit, tmp_path):
     found = failed(audited(tmp_path, name, sheet, edit))
     assert [check for check, one in found.items() if one["severity"] != "warn" and not one["caused_by"]] == []
+
+
+BLENDED = "C26 Blended terminal value\nF26 =Control!F12*F23+{rest}*F25\nC27 PV of terminal value\nF27 =F26*K18"
+
+
+def test_weights_of_two_terminal_values_are_one_fault_of_one_check(tmp_path):
+    found = failed(audited(tmp_path, "averaged_terminal_values", "DCF", BLENDED.format(rest="0.7")))
+    assert [finding["cell"] for finding in found["terminal.gordon-identity"]["findings"]] == ["DCF!F26"]
+    assert "bridge.per-share" not in found
+    assert failed(audited(tmp_path, "averaged_terminal_values", "DCF", BLENDED.format(rest="(1-Control!F12)"))) == {}

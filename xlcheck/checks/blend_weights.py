@@ -31,9 +31,13 @@ _STAKE = re.compile(r"stake|owner|owned|holding|interest in|持股|anteil|partic
 
 
 def blends_off_one(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
-    """Find a weighted mean of values behind the headline whose weights add up to more, or less, than one."""
+    """Find a weighted mean of values behind the headline whose weights add up to more, or less, than one.
+
+    A mean of terminal values is left to ``terminal.gordon-identity``.
+    """
     outputs = list(output_cells(roles).values())
-    for cell in sorted({*outputs, *memory.above(graph, outputs)}):
+    terminal = [one.cell for one in map(roles.get, ("terminal_value", "pv_terminal_value")) if one and one.cell]
+    for cell in sorted({*outputs, *memory.above(graph, outputs)} - {*terminal, *memory.above(graph, terminal)}):
         node, value = trees(recalc).get(cell), recalc.number(cell)
         parts = terms(node) if node is not None else ()
         named = value is not None and _BLENDED.search(row_label(recalc, cell))
