@@ -53,7 +53,7 @@ def net_debt(
         yield NotApplicable(reason="cash or debt is zero or empty")
         return
     value, sums = net_debt.value, abs(debt.value) - abs(cash.value)
-    if value is not None and any(valuation.close(abs(value), abs(one)) for one in (sums,)):
+    if value is not None and valuation.close(abs(value), abs(sums)):
         yield Fits(convention="debt less cash")
         return
     node = claims.formula_node(net_debt.cell, recalc)
