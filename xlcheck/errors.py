@@ -29,8 +29,12 @@ class XlcheckError(Exception):
     exit_code = 5
 
     def __init__(self, message: str) -> None:
-        message = message.encode("utf-8", "backslashreplace").decode()  # names of files may be no UTF-8
-        super().__init__(_ENDLESS.sub(lambda word: f"{word[0][:200]}…{word[0][-60:]}", message))
+        super().__init__(_ENDLESS.sub(lambda word: f"{word[0][:200]}…{word[0][-60:]}", shown(message)))
+
+
+def shown(name: str) -> str:
+    """Return a file's name, or a sentence with one, as text that can be written, odd bytes spelled out."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 class UsageError(XlcheckError):

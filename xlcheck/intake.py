@@ -18,7 +18,7 @@ from io import BytesIO
 from itertools import islice, pairwise
 from pathlib import Path
 
-from xlcheck.errors import SubmissionError, UsageError
+from xlcheck.errors import SubmissionError, UsageError, shown
 
 ACCEPTED = "an unencrypted .xlsx or .xlsm workbook is accepted"
 MEMO_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
@@ -158,11 +158,6 @@ def submitted_files(folder: Path) -> list[Path]:
         found += [Path(entry.path) for entry in plain if entry.is_file(follow_symlinks=False)]
         waiting += [(Path(entry.path), depth + 1) for entry in plain if entry.is_dir(follow_symlinks=False)]
     return sorted(found)
-
-
-def shown(name: str) -> str:
-    """Return a file's name as text that can be written: its bytes that are no UTF-8 are spelled out."""
-    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def open_package(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Package:

@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from xlcheck.errors import SubmissionError
-from xlcheck.intake import MEMO_SUFFIXES, check_package, shown
+from xlcheck.errors import SubmissionError, shown
+from xlcheck.intake import MEMO_SUFFIXES, check_package
 
 MAX_BYTES = 20_000_000
 """Size of a memo file above which it is not read."""

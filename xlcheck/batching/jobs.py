@@ -13,8 +13,7 @@ from pydantic import SkipValidation
 
 from xlcheck import storage
 from xlcheck.cells import Frozen
-from xlcheck.errors import UsageError
-from xlcheck.intake import shown
+from xlcheck.errors import UsageError, shown
 
 GIVEN = ("verdicts", "binding", "overrides", "reads", "followup", "followup_verdicts")
 """What a grader may give with a submission, as `grade` names it."""

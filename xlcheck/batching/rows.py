@@ -15,8 +15,7 @@ from typing import Literal
 
 from xlcheck.batching.jobs import Job
 from xlcheck.cells import Frozen
-from xlcheck.errors import UsageError
-from xlcheck.intake import shown
+from xlcheck.errors import UsageError, shown
 from xlcheck.report.document import Report
 from xlcheck.scoring.card import CardStatus
 

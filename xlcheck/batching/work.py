@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from signal import SIGKILL
@@ -15,8 +16,8 @@ from xlcheck.batching.rows import Row, lost_row, row_of
 from xlcheck.cells import Frozen
 from xlcheck.checking import CHECKS
 from xlcheck.confinement import Allowance
-from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError
-from xlcheck.intake import shown, submitted_files
+from xlcheck.errors import SubmissionError, WorkerBrokeError, WorkerLostError, XlcheckError, shown
+from xlcheck.intake import submitted_files
 from xlcheck.isolation import run_apart
 from xlcheck.report.document import Report
 from xlcheck.rubric import load_rubric
@@ -37,7 +38,7 @@ class Plan(Frozen):
     """Folder of the results, a path or URL."""
     allowance: Allowance = Allowance()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of all that the jobs have in common, xlcheck's version too, but not of where results go."""
         told = f"{version('xlcheck')} {self.task_sha256} {self.allowance}"

@@ -15,7 +15,7 @@ from xlcheck.checks.bridge_units import odd_units
 from xlcheck.checks.conversions import bridge_step, source_of
 from xlcheck.checks.exchange_rates import quotes
 from xlcheck.checks.flow_terms import items_of
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located, Roles
@@ -68,7 +68,7 @@ def signs(equity_value: Located, roles: Roles, recalc: Recalc, graph: Graph) -> 
 def _owned_as_owed(item: claims.Item, recalc: Recalc) -> bool:
     """Say whether an asset that its label adds is typed as a negative amount."""
     negative = item.role in claims.ASSETS and item.natural < 0 and item.amount < 0
-    return negative and stated_sign(row_label(recalc, item.cell).split(" | ", maxsplit=1)[0]) == 1
+    return negative and stated_sign(first_text(row_label(recalc, item.cell))) == 1
 
 
 _NET = re.compile(r"\bnett?o?\b|净|純|\bposition\b", re.I)
@@ -112,7 +112,7 @@ def _called_debt(label: str) -> bool:
 
 def _called_cash(label: str) -> bool:
     """Say whether the label calls the amount net cash and nothing else: a positive amount is then owned."""
-    words = fold(label.split(" | ", maxsplit=1)[0])
+    words = fold(first_text(label))
     return bool(re.search(r"\bnet cash\b|净现金|ネットキャッシュ", words)) and not re.search(
         r"[/／]|debt|债|負債", words
     )

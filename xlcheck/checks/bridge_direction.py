@@ -11,7 +11,7 @@ from xlcheck.checks import claims, live, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.bridge_sources import sources
 from xlcheck.checks.flow_terms import traced
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.formula import terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -43,7 +43,7 @@ def net_turned(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]:
         return
     cell, slope = acting
     sign, home = traced(recalc, cell)
-    value, label = recalc.number(home), fold(row_label(recalc, home).split(" | ", maxsplit=1)[0])
+    value, label = recalc.number(home), fold(first_text(row_label(recalc, home)))
     if value is None or value <= 0 or abs(abs(slope) - 1) > 1e-3:
         return
     adds = slope * sign > 0

@@ -10,7 +10,7 @@ from xlcheck.checking import Finding
 from xlcheck.checks import claims
 from xlcheck.checks.amounts import money
 from xlcheck.checks.bridge_sources import sources
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Roles
@@ -60,7 +60,7 @@ def unread_line(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Finding]
         label = row_label(recalc, cell)
         if inside or "%" in held.number_format or abs(value) < 1e-3 * abs(whole.value) or not label:
             continue
-        first = label.split(" | ", maxsplit=1)[0]
+        first = first_text(label)
         if _ITEM.search(first) and not _ASIDE.search(first):
             message = f"{bottom} passes over {cell} ({value:,.6g}, {label[:40]!r}), which nothing reads"
             yield Finding(message=message, cell=bottom, found=equity.value, expected=f"with {cell}")

@@ -8,7 +8,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks import claims, live
 from xlcheck.checks.amounts import money
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -26,7 +26,7 @@ def against_labels(roles: Roles, recalc: Recalc, graph: Graph) -> Iterator[Findi
     free = {graph.pure_link(located.cell) for role in _EITHER_WAY if (located := roles.get(role)) and located.cell}
     total = recalc.number(equity) if equity is not None else None
     for cell in _terms(equity, recalc) if equity is not None and total is not None else ():
-        value, said = recalc.number(cell), stated_sign(row_label(recalc, cell).split(" | ", maxsplit=1)[0])
+        value, said = recalc.number(cell), stated_sign(first_text(row_label(recalc, cell)))
         if not value or said is None or cell in judged or graph.pure_link(cell) in free or cell in free:
             continue
         slope = live.derivative(recalc, equity, cell) if equity is not None else None

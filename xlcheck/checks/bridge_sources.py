@@ -12,7 +12,7 @@ from xlcheck.checking import Finding, NotApplicable, Outcomes, check
 from xlcheck.checks import claims, valuation
 from xlcheck.checks.amounts import money
 from xlcheck.checks.namesakes import idle_namesake, unlike
-from xlcheck.checks.sheet import row_label, year_of
+from xlcheck.checks.sheet import first_text, row_label, year_of
 from xlcheck.checks.terminal_discounting import mid_year
 from xlcheck.formula import Ref, terms
 from xlcheck.graph import Graph
@@ -155,7 +155,7 @@ def _beside_a_namesake(seen: set[CellRef], roles: Roles, recalc: Recalc, graph: 
 
 
 def _first(label: str) -> str:
-    return label.split(" | ", maxsplit=1)[0][:50]
+    return first_text(label)[:50]
 
 
 def _other_line(role: str, label: str) -> bool:
@@ -179,7 +179,7 @@ def _mislinked(role: str, located: Located, source: Source, label: str, recalc: 
     expected = None
     if have is not None and want is not None and stated is not None:
         expected = stated + source.sign * (want - have)
-    shown = label.split(" | ", maxsplit=1)[0][:50]
+    shown = first_text(label)[:50]
     message = f"{role.replace('_', ' ')} {located.cell} takes {source.cell}, which is labelled {shown!r}"
     return money(message, located.cell, stated, expected)
 

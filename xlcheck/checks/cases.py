@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from xlcheck.cells import CellRef
-from xlcheck.checks.sheet import column_label, is_label, row_label, text_at
+from xlcheck.checks.sheet import column_label, first_text, is_label, row_label, text_at
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Call, Node, Ref, Text, walk
 from xlcheck.recompute import Recalc
@@ -83,7 +83,7 @@ def case_in(label: str) -> Case | None:
 
 def value_role(label: str) -> str | None:
     """Return the headline output that a label names."""
-    scores = load_lexicon().match(label.split(" | ", maxsplit=1)[0])
+    scores = load_lexicon().match(first_text(label))
     best = max(VALUE_ROLES, key=lambda role: scores.get(role, 0.0))
     return best if scores.get(best, 0.0) >= 0.6 else None
 

@@ -11,7 +11,7 @@ from xlcheck.formula import Number, Ref, factors, terms
 from xlcheck.keyed import parse_keyed
 from xlcheck.recompute import Recalc
 from xlcheck.roles import Located
-from xlcheck.roles.shape import in_own_unit, unwrapped
+from xlcheck.roles.shape import in_own_unit, is_power_of_ten, unwrapped
 from xlcheck.workbook import Book
 
 
@@ -25,18 +25,13 @@ def source_of(cell: CellRef, book: Book, rates: Set[CellRef] = frozenset()) -> C
         return cell
     amounts: list[CellRef] = []
     for part, exponent in factors(tree):
-        if isinstance(part, Number) and _is_power_of_ten(part.value):
+        if isinstance(part, Number) and is_power_of_ten(part.value):
             continue
         if not isinstance(part, Ref):
             return cell
         if part.cell not in rates:
             amounts += [part.cell] if exponent == 1 else [part.cell, part.cell]
     return amounts[0] if len(amounts) == 1 else cell
-
-
-def _is_power_of_ten(number: float) -> bool:
-    size = math.log10(number) if number > 0 else 0.5
-    return abs(size - round(size)) < 1e-9
 
 
 def unit_step(enterprise: Located | None, recalc: Recalc) -> float:

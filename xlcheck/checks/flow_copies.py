@@ -8,17 +8,13 @@ from collections.abc import Mapping
 from xlcheck.cells import DEFAULT_TOLERANCE, CellRef
 from xlcheck.checking import Finding, NotApplicable, Outcomes, check
 from xlcheck.checks.flow_terms import FLOW_KINDS, kind_of_label
-from xlcheck.checks.sheet import row_label, timeline_of
+from xlcheck.checks.sheet import first_text, row_label, timeline_of
 from xlcheck.recompute import Recalc
 from xlcheck.roles import LocatedSeries
 from xlcheck.workbook import Book
 
 LEAST_YEARS = 3
 """Fewer years that agree make two lines of the same name, not one line in two places."""
-
-
-def _first(label: str) -> str:
-    return label.split(" | ", maxsplit=1)[0]
 
 
 @check("flow.same-quantity-two-values")
@@ -81,7 +77,7 @@ def _labelled_lines(recalc: Recalc, sheet: str, book: Book) -> Mapping[str, Mapp
         if year is not None and recalc.number(cell.ref) is not None:
             rows[cell.ref.row].setdefault(year, cell.ref)
     for line in rows.values():
-        label = _first(row_label(recalc, next(iter(line.values())))).casefold()
+        label = first_text(row_label(recalc, next(iter(line.values())))).casefold()
         twice |= {label} & found.keys()
         if label and kind_of_label(label) in FLOW_KINDS:
             found[label] = line

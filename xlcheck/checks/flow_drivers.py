@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks.flow_terms import Item, contribution, items_of, kind_of, kind_of_label, line_label, traced
+from xlcheck.checks.sheet import first_text
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, factors, terms, walk
 from xlcheck.graph import Graph
@@ -43,14 +44,14 @@ _NEAR = 20
 def tax_on_profit_after_interest(recalc: Recalc, cells: Sequence[CellRef]) -> Finding | None:
     """Return the finding of a tax line named after the operating profit that taxes the profit after interest."""
     for cell in cells:
-        if not _ON_OPERATIONS.search(_first(line_label(recalc, cell))):
+        if not _ON_OPERATIONS.search(first_text(line_label(recalc, cell))):
             continue
         node = trees(recalc).get(traced(recalc, cell)[1])
         for part in walk(node) if node is not None else ():
             if isinstance(part, Ref) and _is_after_interest(recalc, part.cell):
                 return Finding(
-                    message=f"{cell} says {_first(line_label(recalc, cell))!r} and taxes the profit after interest "
-                    f"({part.cell}, {_first(line_label(recalc, part.cell))!r})",
+                    message=f"{cell} says {first_text(line_label(recalc, cell))!r} and taxes the profit after interest "
+                    f"({part.cell}, {first_text(line_label(recalc, part.cell))!r})",
                     cell=cell,
                     found=recalc.number(cell),
                     expected="the tax on the EBIT of the same year",
@@ -60,11 +61,11 @@ def tax_on_profit_after_interest(recalc: Recalc, cells: Sequence[CellRef]) -> Fi
 
 def _is_after_interest(recalc: Recalc, cell: CellRef) -> bool:
     """Say whether a cell is labelled as a profit before tax and its formula reads an interest line."""
-    if not BEFORE_TAX.search(_first(line_label(recalc, cell))):
+    if not BEFORE_TAX.search(first_text(line_label(recalc, cell))):
         return False
     node = trees(recalc).get(traced(recalc, cell)[1])
     read = [part.cell for part in walk(node) if isinstance(part, Ref)] if node is not None else []
-    return any(_INTEREST.search(_first(line_label(recalc, one))) and recalc.number(one) for one in read)
+    return any(_INTEREST.search(first_text(line_label(recalc, one))) and recalc.number(one) for one in read)
 
 
 def depreciation_on_ebitda(recalc: Recalc, flow: CellRef, items: Sequence[Item]) -> Finding | None:
@@ -123,7 +124,7 @@ def interest_taken_off(recalc: Recalc, roles: Roles, flow: CellRef, items: Seque
         paid = [part.cell for part in walk(item.node) if isinstance(part, Ref)]
         paid = [cell for cell in paid if kind_of(recalc, roles, cell) == "interest"]
         powers = [power for part, power in factors(item.node) if isinstance(part, Ref) and part.cell in paid]
-        if item in bases or len(paid) != 1 or powers != [1] or _SHIELD.search(_first(line_label(recalc, paid[0]))):
+        if item in bases or len(paid) != 1 or powers != [1] or _SHIELD.search(first_text(line_label(recalc, paid[0]))):
             continue
         amount = item.sign * (recalc.number(paid[0]) or 0.0)
         if amount < 0 and not _INCOME.search(line_label(recalc, paid[0])):
@@ -140,7 +141,7 @@ def _whole_interest(recalc: Recalc, item: Item, tax: float | None) -> Finding | 
     target = traced(recalc, item.cell)[1] if item.cell is not None else None
     if item.cell is None or target is None or (contribution(recalc, item) or 0.0) <= 0:
         return None
-    source = _first(line_label(recalc, target))
+    source = first_text(line_label(recalc, target))
     taxed = _SHIELD.search(source) or _AFTER_TAX.search(source) or _INCOME.search(source)
     if kind_of_label(source) != "interest" or taxed:
         return None
@@ -163,12 +164,12 @@ def foreign_share(recalc: Recalc, graph: Graph, item: Item) -> tuple[CellRef, Ce
     shares = [cell for cell in parts if 0 < abs(recalc.number(cell) or 0.0) < 1]
     if len(parts) != 2 or len(shares) != 1:
         return None
-    share, label = shares[0], _first(line_label(recalc, shares[0]))
+    share, label = shares[0], first_text(line_label(recalc, shares[0]))
     if own.search(label) or not any(words.search(label) for words in _SHARES.values()):
         return None
     for row in range(max(1, share.row - _NEAR), share.row + _NEAR + 1):
         cell = CellRef(share.sheet, row, share.column)
-        named = 0 < abs(recalc.number(cell) or 0.0) < 1 and own.search(_first(line_label(recalc, cell)))
+        named = 0 < abs(recalc.number(cell) or 0.0) < 1 and own.search(first_text(line_label(recalc, cell)))
         if named and not graph.dependents(cell):
             return share, cell
     return None
@@ -191,12 +192,8 @@ def terminal_term_left_out(recalc: Recalc, graph: Graph, fcff: LocatedSeries) ->
     if not idle or not graph.dependents(cell):
         return None
     return Finding(
-        message=f"{cell} leaves out {missing[0]} ({_first(line_label(recalc, missing[0]))!r}), part of other years",
+        message=f"{cell} leaves out {missing[0]} ({first_text(line_label(recalc, missing[0]))!r}), part of other years",
         cell=cell,
         found=recalc.number(cell),
         expected=f"with {missing[0]}",
     )
-
-
-def _first(label: str) -> str:
-    return label.split(" | ", maxsplit=1)[0]

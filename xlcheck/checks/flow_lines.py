@@ -20,7 +20,7 @@ from xlcheck.checks.flow_terms import (
 )
 from xlcheck.checks.flow_working_capital import added_increase
 from xlcheck.checks.namesakes import idle_anywhere, idle_namesake, namesakes, unlike
-from xlcheck.checks.sheet import timeline_of
+from xlcheck.checks.sheet import first_text, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Range, Ref, terms
 from xlcheck.graph import Graph
@@ -219,7 +219,7 @@ def row_is_what_it_says(recalc: Recalc, graph: Graph, roles: Roles, fcff: Locate
         expected = _meant(recalc, graph, item.cell, target, label, source) if target != item.cell else None
         if expected is not None:
             yield Finding(
-                message=f"{item.cell} says {_first(label)!r} and links to {target}, {_first(source)!r}",
+                message=f"{item.cell} says {first_text(label)!r} and links to {target}, {first_text(source)!r}",
                 cell=item.cell,
                 found=str(target),
                 expected=expected,
@@ -227,8 +227,8 @@ def row_is_what_it_says(recalc: Recalc, graph: Graph, roles: Roles, fcff: Locate
         shares = foreign_share(recalc, graph, item)
         if shares is not None:
             yield Finding(
-                message=f"{item.cell} says {_first(label)!r} and is made of {shares[0]}, "
-                f"{_first(line_label(recalc, shares[0]))!r}; {shares[1]} moves nothing",
+                message=f"{item.cell} says {first_text(label)!r} and is made of {shares[0]}, "
+                f"{first_text(line_label(recalc, shares[0]))!r}; {shares[1]} moves nothing",
                 cell=item.cell,
                 found=str(shares[0]),
                 expected=str(shares[1]),
@@ -246,15 +246,11 @@ def _meant(recalc: Recalc, graph: Graph, cell: CellRef, target: CellRef, label: 
         # investment set equal to depreciation is a convention, unless an assumption of it stands there unused
         meant = next(namesakes(recalc, cell, label, target), None) or idle_anywhere(recalc, graph, cell)
         return str(meant) if meant is not None else None
-    if own in ("ebit", "ebitda", "nopat") and BEFORE_TAX.search(_first(source)):
+    if own in ("ebit", "ebitda", "nopat") and BEFORE_TAX.search(first_text(source)):
         meant = next(namesakes(recalc, cell, label, target), None)
         return str(meant) if meant is not None else None
     idle = idle_namesake(recalc, graph, cell, label, target) if unlike(label, source) else None
     return str(idle) if idle is not None else None
-
-
-def _first(label: str) -> str:
-    return label.split(" | ", maxsplit=1)[0]
 
 
 def _conflict(own: str, named: str) -> bool:
@@ -301,7 +297,8 @@ def no_financing_flows(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Out
             shown = fcff.cells[0] if own else cell  # a flow may be a link to where it is added up
             for place in dict.fromkeys((cell, shown)):
                 yield Finding(
-                    message=f"{place} brings {_first(line_label(recalc, inside))!r} ({inside}) into the firm's flow",
+                    message=f"{place} brings {first_text(line_label(recalc, inside))!r} "
+                    f"({inside}) into the firm's flow",
                     cell=place,
                     found=recalc.number(inside),
                     expected=0.0,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from xlcheck.cells import CellRef, is_number
 from xlcheck.checks.differences import difference
-from xlcheck.checks.sheet import column_label, row_label, timeline_of
+from xlcheck.checks.sheet import column_label, first_text, row_label, timeline_of
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Binary, Node, Range, Ref, factors, is_link, terms, walk
 from xlcheck.recompute import Recalc
@@ -69,7 +69,7 @@ def line_label(recalc: Recalc, ref: CellRef) -> str:
 @lru_cache(maxsize=20_000)
 def kind_of_label(label: str) -> str | None:
     """Return what kind of line a label names."""
-    text = label.split(" | ", maxsplit=1)[0]
+    text = first_text(label)
     if _BALANCE.search(text) and not _PURCHASE.search(text):
         return "balance"
     scores = {role: score for role, score in load_lexicon().match(text).items() if role in FLOW_KINDS}

@@ -8,6 +8,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding, Fits, NotApplicable, Outcomes, check
 from xlcheck.checks.differences import Difference, differences
 from xlcheck.checks.flow_terms import Item, items_of, kind_of_label, line_label, traced
+from xlcheck.checks.sheet import first_text
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Node, Ref, terms, walk
 from xlcheck.recompute import Recalc
@@ -114,12 +115,12 @@ def _level(recalc: Recalc, cell: CellRef) -> CellRef | None:
 
 
 def _names_level(label: str) -> bool:
-    first = label.split(" | ", maxsplit=1)[0]
+    first = first_text(label)
     return kind_of_label(label) == "nwc" or (bool(_LEVEL_WORDS.search(first)) and not _is_change(first))
 
 
 def _is_change(label: str) -> bool:
-    return bool(_CHANGE.search(label.split(" | ", maxsplit=1)[0]))
+    return bool(_CHANGE.search(first_text(label)))
 
 
 def _differenced(recalc: Recalc, target: CellRef) -> bool:
@@ -195,11 +196,11 @@ def _owed_added(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Finding | 
         for change in differences(node) if node is not None else ():
             own = trees(recalc).get(change.later)
             parts = [(sign, one.cell) for sign, one in terms(own) if isinstance(one, Ref)] if own is not None else []
-            owed = [(sign, cell) for sign, cell in parts if _OWED.search(_first(line_label(recalc, cell)))]
-            held = [cell for sign, cell in parts if sign > 0 and _TIED_UP.search(_first(line_label(recalc, cell)))]
+            owed = [(sign, cell) for sign, cell in parts if _OWED.search(first_text(line_label(recalc, cell)))]
+            held = [cell for sign, cell in parts if sign > 0 and _TIED_UP.search(first_text(line_label(recalc, cell)))]
             amounts = [sign * (recalc.number(cell) or 0.0) for sign, cell in owed]
             if held and amounts and min(amounts) > 0 and all((recalc.number(cell) or 0.0) > 0 for cell in held):
-                value, name = recalc.number(change.later), _first(line_label(recalc, owed[0][1]))
+                value, name = recalc.number(change.later), first_text(line_label(recalc, owed[0][1]))
                 return Finding(
                     message=f"{change.later} adds {owed[0][1]} ({name!r}) to the assets",
                     cell=change.later,
@@ -207,10 +208,6 @@ def _owed_added(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Finding | 
                     expected=None if value is None else value - 2 * sum(amounts),
                 )
     return None
-
-
-def _first(label: str) -> str:
-    return label.split(" | ", maxsplit=1)[0]
 
 
 def added_increase(recalc: Recalc, roles: Roles, fcff: LocatedSeries) -> Finding | None:
@@ -245,7 +242,7 @@ def _driver(recalc: Recalc, node: Node | None) -> str:
 
 def _growth_of(recalc: Recalc, change: Difference) -> int:
     """Return the sign of the working capital that the later balance brings: what is owed to suppliers lowers it."""
-    label = line_label(recalc, change.later).split(" | ", maxsplit=1)[0]
+    label = first_text(line_label(recalc, change.later))
     return -change.sign if _OWED.search(label) and not _HELD.search(label) else change.sign
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from xlcheck.cells import CellRef
-from xlcheck.checks.sheet import row_label, timeline_of
+from xlcheck.checks.sheet import first_text, row_label, timeline_of
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
 
@@ -21,7 +21,7 @@ _IDEOGRAM = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 def plain_label(label: str) -> str:
     """Return the first text of a label without signs, asides, case and punctuation: ``Less: Capex (net)`` is capex."""
-    text = _ASIDE.sub(" ", label.split(" | ", maxsplit=1)[0])
+    text = _ASIDE.sub(" ", first_text(label))
     return re.sub(r"[\W_]+", "", _DIRECTION.sub("", text)).casefold()
 
 

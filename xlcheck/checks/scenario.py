@@ -19,7 +19,7 @@ from xlcheck.checks.cases import (
     value_role,
 )
 from xlcheck.checks.headline import output_cells
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.checks.switches import selections
 from xlcheck.checks.trees import trees
 from xlcheck.formula import Ref, is_link, walk
@@ -81,7 +81,7 @@ def base_is_the_model(book: Book, recalc: Recalc, roles: Roles) -> Outcomes:
 
 def _is_rate(line: CaseLine) -> bool:
     """Say whether a line holds discount rates: then low and high are ends of an axis."""
-    return load_lexicon().match(line.label.split(" | ", maxsplit=1)[0]).get("wacc", 0.0) >= 0.8
+    return load_lexicon().match(first_text(line.label)).get("wacc", 0.0) >= 0.8
 
 
 def _differs(recalc: Recalc, ref: CellRef, live: CellRef) -> Iterator[Finding]:

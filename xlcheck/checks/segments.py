@@ -10,7 +10,7 @@ from xlcheck.cells import CellRef
 from xlcheck.checking import Finding
 from xlcheck.checks import claims, memory
 from xlcheck.checks.headline import output_cells
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.formula import Binary, Ref, r1c1, terms, walk
 from xlcheck.graph import Graph
 from xlcheck.recompute import Recalc
@@ -73,7 +73,7 @@ def _alike(recalc: Recalc) -> Iterator[list[CellRef]]:
     """Yield the formula cells of one label, one column and one distance from block to block."""
     groups: dict[tuple[str, int, str], list[CellRef]] = defaultdict(list)
     for held in recalc.book.formula_cells():
-        label = row_label(recalc, held.ref).split(" | ", maxsplit=1)[0].casefold().strip()
+        label = first_text(row_label(recalc, held.ref)).casefold().strip()
         if len(label) >= 6 and max(claims.label_scores(label).get(step, 0.0) for step in STEPS) >= NAMED:
             groups[held.ref.sheet, held.ref.column, label].append(held.ref)
     for cells in groups.values():

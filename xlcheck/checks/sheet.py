@@ -63,6 +63,11 @@ def _row_label(recalc: Recalc, ref: CellRef, known: dict[CellRef, str]) -> str:
     return " | ".join(reversed(found))
 
 
+def first_text(label: str) -> str:
+    """Return the first of the texts that `row_label` joins: the label itself, without unit and note columns."""
+    return label.split(" | ", maxsplit=1)[0]
+
+
 def column_label(recalc: Recalc, ref: CellRef) -> str:
     """Return the nearest text above a cell in its column, or ''."""
     for row in range(ref.row - 1, 0, -1):

@@ -13,7 +13,7 @@ from xlcheck.checks import cadence, claims, live, memory, rates_read, valuation
 from xlcheck.checks.headline import output_cells
 from xlcheck.checks.parity import before_inflation
 from xlcheck.checks.rounding import rounding_of
-from xlcheck.checks.sheet import row_label
+from xlcheck.checks.sheet import first_text, row_label
 from xlcheck.checks.wacc_parts import unshielded_debt
 from xlcheck.formula import Binary, Node, Ref, factors, literals, terms
 from xlcheck.graph import Graph
@@ -217,7 +217,7 @@ def _sum_of_weights(wacc: Located, recalc: Recalc) -> Iterator[Finding]:
     """Find a cell labelled WACC that adds shares of capital instead of costs, used or not."""
     for held in recalc.book.formula_cells():
         text = held.formula or ""
-        if "+" not in text or "*" in text or not _WACC.match(row_label(recalc, held.ref).split(" | ")[0]):
+        if "+" not in text or "*" in text or not _WACC.match(first_text(row_label(recalc, held.ref))):
             continue
         node = claims.formula_node(held.ref, recalc)
         parts = terms(node) if node is not None else ()

@@ -161,11 +161,8 @@ def _zip(parts: Parts) -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
         infos = sorted(parts.package.entries.values(), key=lambda info: info.filename != CONTENT_TYPES)
         for info in infos:
-            if not info.is_dir():
-                data = changed.pop(info.filename, None)
-                new.writestr(
-                    _entry(info.filename), (parts.package.part(info.filename) if data is None else data) or b""
-                )
+            data = changed.pop(info.filename, None)
+            new.writestr(_entry(info.filename), (parts.package.part(info.filename) if data is None else data) or b"")
         for name, data in sorted(changed.items()):
             new.writestr(_entry(name), data)
     return file.getvalue()

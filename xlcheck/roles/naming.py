@@ -106,5 +106,7 @@ def _full_between(sheet: SheetLayout, ref: CellRef, head: int) -> bool:
 
     The first may be blank where its row holds other numbers: an actual year without the forecast's lines.
     """
-    blank = (head + 1, ref.column) not in sheet.texts and any((head + 1, one) in sheet.numbers for one in sheet.columns)
+    blank = (head + 1, ref.column) not in sheet.texts and any(
+        (head + 1, one) in sheet.numbers for one in sheet.rows.get(head + 1, ())
+    )
     return all((row, ref.column) in sheet.numbers for row in range(head + 1 + blank, ref.row))

@@ -148,8 +148,14 @@ def in_own_unit(node: Node) -> Node:
     parts = factors(node)
     cells = [part for part, exponent in parts if isinstance(part, Ref) and exponent == 1]
     numbers = [part.value for part, _ in parts if isinstance(part, Number)]
-    tens = all(number > 0 and abs(math.log10(number) - round(math.log10(number))) < 1e-9 for number in numbers)
+    tens = all(map(is_power_of_ten, numbers))
     return cells[0] if len(cells) == 1 and tens and len(numbers) + 1 == len(parts) else node
+
+
+def is_power_of_ten(number: float) -> bool:
+    """Say whether a number is 1, 10, 100, … or 0.1, 0.01, …."""
+    size = math.log10(number) if number > 0 else 0.5
+    return abs(size - round(size)) < 1e-9
 
 
 def _one_plus(node: Node) -> tuple[CellRef | None] | None:
