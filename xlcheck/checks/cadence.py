@@ -31,6 +31,12 @@ def length(roles: Roles, recalc: Recalc) -> float:
     return next((years for years, low, high in _DAYS if all(low <= step <= high for step in steps[1:] or steps)), 1.0)
 
 
+def step_of(rate: Located | None, roles: Roles, recalc: Recalc, graph: Graph) -> float:
+    """Return the length of a period in years, or in periods (1) where a rate is one for a period."""
+    step = length(roles, recalc)
+    return 1.0 if rate is not None and yearly_rate(rate, step, recalc, graph) is not None else step
+
+
 def yearly_rate(rate: Located, step: float, recalc: Recalc, graph: Graph) -> float | None:
     """Return the yearly rate that a rate for one period of `step` years is made from; None where it is none such.
 

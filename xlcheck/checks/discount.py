@@ -78,7 +78,7 @@ def factor_identity(
         yield NotApplicable(reason="no discount rate is bound")
         return
     read = valuation.exponents(roles, recalc, graph)
-    step = _step(roles, recalc, graph)
+    step = cadence.step_of(valuation.rate_of(roles), roles, recalc, graph)
     weighed = valuation.weights(roles, recalc, graph)
     grown = [weight for weight in weighed.flows[:-1] if weight is not None and weight > 1.0001] if weighed else []
     if read is not None and len(read.known) > 2 and weighed is not None and len(grown) >= len(weighed.flows) - 2:
@@ -92,12 +92,6 @@ def factor_identity(
         yield Unverifiable(reason=f"the factors of {as_range(read.cells)} do not all read the bound discount rate")
     else:
         yield from _judge(read, recalc, graph, step)
-
-
-def _step(roles: Roles, recalc: Recalc, graph: Graph) -> float:
-    """Return the length of a period in years, or in periods (1) where the bound rate is one for a period."""
-    step, rate = cadence.length(roles, recalc), valuation.rate_of(roles)
-    return 1.0 if rate is not None and cadence.yearly_rate(rate, step, recalc, graph) is not None else step
 
 
 def _timing(read: valuation.Exponents, step: float) -> dcf.Timing | None:

@@ -53,6 +53,7 @@ def gordon_identity(
         return
     yield from (*_no_average(terminal_value, cells, roles, recalc, graph), *parity.mixed(roles, recalc, graph))
     again = _discounted_again(roles, recalc, graph)
+    step = cadence.step_of(valuation.terminal_rate_of(roles), roles, recalc, graph)
     for cell in cells:
         given = perpetuity.inputs(cell, roles, recalc, graph, again=cell in again)
         main = (terminal_value is not None and terminal_value.cell == cell) or len(cells) == 1
@@ -61,9 +62,7 @@ def gordon_identity(
             message = f"{dead[1]} reinvests growth over the discount rate; nothing reads the return stated in {dead[0]}"
             yield money(message, dead[1], recalc.number(dead[1]), None)
         elif given is not None:
-            yield from _short_flow(given, _step(roles, recalc, graph)) or _judge_perpetuity(
-                given, roles, recalc, graph, main=main
-            )
+            yield from _short_flow(given, step) or _judge_perpetuity(given, roles, recalc, graph, main=main)
         elif main:
             yield Unverifiable(reason=f"{cell}: flows, rate and growth are not all known")
 
@@ -86,12 +85,6 @@ def _no_average(
         return []
     message = f"{terminal.cell} weighs its two methods with {sum(weights):.4g} in all, not 1"
     return [money(message, terminal.cell, terminal.value, (terminal.value or 0.0) / sum(weights))]
-
-
-def _step(roles: Roles, recalc: Recalc, graph: Graph) -> float:
-    """Return the length of a period in years, or 1 where the rate of the terminal value is one for a period."""
-    step, rate = cadence.length(roles, recalc), valuation.terminal_rate_of(roles)
-    return 1.0 if rate is not None and cadence.yearly_rate(rate, step, recalc, graph) is not None else step
 
 
 def _short_flow(given: perpetuity.Inputs, step: float) -> list[Finding | Fits]:
